@@ -1,0 +1,2 @@
+//! The spinward command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! A checked Promela model as automata over a flat state.

@@ -1,0 +1,1 @@
+//! Promela text to checked syntax: preprocessor, lexer, parser, names, types, diagnostics.

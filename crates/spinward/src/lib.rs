@@ -1,0 +1,1 @@
+//! Spinward, a directed explicit-state model checker for Promela, as a library.

@@ -1,0 +1,1 @@
+//! Runs of a model: SPIN's trail format, replay, printing.
