@@ -1,1 +1,25 @@
-//! Promela text to checked syntax: preprocessor, lexer, parser, names, types, diagnostics.
+//! Promela text to checked syntax.
+//!
+//! The way of the data: [`source`] holds the files, [`preprocess`] turns them into one stream of
+//! [`token`]s (macros expanded, every token knowing where it came from), [`parser`] builds the
+//! [`ast`], [`resolve`] finds what every name means and of what type every variable is
+//! ([`symbols`]). Mistakes become [`diagnostic`]s that point into the text, and [`render`] shows
+//! them; nothing the user writes makes this crate panic. [`pretty`] turns syntax back into text.
+
+pub mod ast;
+pub mod diagnostic;
+pub mod parser;
+pub mod preprocess;
+pub mod pretty;
+pub mod render;
+pub mod resolve;
+pub mod source;
+pub mod symbols;
+pub mod token;
+
+mod load;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use load::{Loaded, load, load_text};
+pub use preprocess::Options;
+pub use source::{SourceMap, Span};

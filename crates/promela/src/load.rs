@@ -1,0 +1,68 @@
+//! From a file's path to a checked model.
+
+use std::path::Path;
+
+use crate::ast::Model;
+use crate::preprocess::{self, Options};
+use crate::symbols::Symbols;
+use crate::{Diagnostic, SourceMap, parser, resolve};
+
+/// A model as far as it could be understood.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its files.
+    pub source: SourceMap,
+    /// Its syntax.
+    pub model: Model,
+    /// What its names mean.
+    pub symbols: Symbols,
+    /// All mistakes, in the order of the text. With an error among them the model means nothing.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Whether the model means nothing.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Reads and checks the model in a file.
+pub fn load(path: &Path, options: &Options) -> Loaded {
+    let mut source = SourceMap::default();
+    match preprocess::read_file(path) {
+        Ok(text) => load_text(path, text, options),
+        Err(problem) => {
+            source.add_file(path.to_owned(), String::new(), None);
+            Loaded {
+                source,
+                model: Model::default(),
+                symbols: Symbols::default(),
+                diagnostics: vec![problem],
+            }
+        }
+    }
+}
+
+/// Checks a model given as text; `path` names it and is where its includes are looked for.
+pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
+    let mut source = SourceMap::default();
+    let root = source.add_file(path.to_owned(), text, None);
+    let (tokens, mut diagnostics) = preprocess::preprocess(&mut source, root, options);
+    let (model, parse_diagnostics) = parser::parse(tokens, &mut source);
+    diagnostics.extend(parse_diagnostics);
+    // After a syntax error half of the names are missing; complaints about them would be noise.
+    let symbols = if diagnostics.iter().any(Diagnostic::is_error) {
+        Symbols::default()
+    } else {
+        let (symbols, found) = resolve::resolve(&model);
+        diagnostics.extend(found);
+        symbols
+    };
+    Loaded {
+        source,
+        model,
+        symbols,
+        diagnostics,
+    }
+}
