@@ -1,6 +1,7 @@
 //! From a file's path to a checked model.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::ast::Model;
 use crate::preprocess::{self, Options};
@@ -11,11 +12,11 @@ use crate::{Diagnostic, SourceMap, parser, resolve};
 #[derive(Debug)]
 pub struct Loaded {
     /// Its files.
-    pub source: SourceMap,
+    pub source: Arc<SourceMap>,
     /// Its syntax.
     pub model: Model,
     /// What its names mean.
-    pub symbols: Symbols,
+    pub symbols: Arc<Symbols>,
     /// All mistakes, in the order of the text. With an error among them the model means nothing.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -29,15 +30,15 @@ impl Loaded {
 
 /// Reads and checks the model in a file.
 pub fn load(path: &Path, options: &Options) -> Loaded {
-    let mut source = SourceMap::default();
     match preprocess::read_file(path) {
         Ok(text) => load_text(path, text, options),
         Err(problem) => {
+            let mut source = SourceMap::default();
             source.add_file(path.to_owned(), String::new(), None);
             Loaded {
-                source,
+                source: Arc::new(source),
                 model: Model::default(),
-                symbols: Symbols::default(),
+                symbols: Arc::default(),
                 diagnostics: vec![problem],
             }
         }
@@ -60,9 +61,9 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
         symbols
     };
     Loaded {
-        source,
+        source: Arc::new(source),
         model,
-        symbols,
+        symbols: Arc::new(symbols),
         diagnostics,
     }
 }

@@ -1,0 +1,69 @@
+//! The seam between the machine and the searches: a graph whose nodes are strings of bytes.
+
+use std::ops::ControlFlow;
+
+use spinward_program::ir::TransitionId;
+
+use crate::violation::Violation;
+
+/// One line of a trail: a process takes a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Who moves: a process's `_pid`, or [`Step::CLAIM`].
+    pub process: u16,
+    /// Which transition.
+    pub transition: TransitionId,
+}
+
+impl Step {
+    /// The never claim, as a mover.
+    pub const CLAIM: u16 = u16::MAX;
+
+    /// Whether the never claim moves.
+    pub fn is_claim(self) -> bool {
+        self.process == Self::CLAIM
+    }
+}
+
+/// Whether to go on.
+pub type Flow = ControlFlow<()>;
+
+/// The length of a run as the user sees it: each statement of an atomic sequence counts, a
+/// rendezvous is two steps as in SPIN's trails, the moves of a claim do not count.
+pub fn length(steps: &[Step]) -> usize {
+    steps.iter().filter(|step| !step.is_claim()).count()
+}
+
+/// Who takes the successors of a state.
+pub trait Sink {
+    /// A successor, and the steps that lead to it: more than one for an atomic sequence, a
+    /// rendezvous, or when a claim moves too.
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow;
+
+    /// Something wrong in the state (no steps) or on the way to a successor (the last step is where
+    /// it went wrong). May come many times for one state.
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow;
+}
+
+/// A graph to search.
+///
+/// Equal [keys](System::key) mean equal states. `expand` calls the sink in SPIN's order: processes
+/// from the youngest to the oldest, the transitions of each as written.
+pub trait System: Sync {
+    /// Room to work in, one for each thread; also collects which transitions were taken.
+    type Scratch: Send;
+
+    /// Fresh room.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// The initial state.
+    fn initial(&self, out: &mut Vec<u8>);
+
+    /// All successors of a state and all that is wrong in it.
+    fn expand(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow;
+
+    /// The part of a state that tells it from others (without `hidden` variables).
+    fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
+        state
+    }
+}

@@ -1,0 +1,133 @@
+//! What can go wrong in a run.
+
+use spinward_program::Program;
+use spinward_program::ir::TransitionId;
+
+/// Something wrong. Small and cheap, since a search may meet millions of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Violation {
+    /// An assertion is false.
+    Assertion(TransitionId),
+    /// Nobody can move and some process is not at a valid end.
+    InvalidEndState,
+    /// The never claim has come to its end.
+    ClaimEnd,
+    /// A send or receive that the trace does not allow (`trace`).
+    TraceMismatch,
+    /// All of what must not be seen was seen (`notrace`).
+    TraceComplete,
+    /// The model does something that has no meaning, in this transition.
+    Runtime(RuntimeError, TransitionId),
+}
+
+/// What has no meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RuntimeError {
+    /// `x / 0`, `x % 0`
+    DivisionByZero,
+    /// `a[i]` outside of `a`.
+    IndexOutOfBounds {
+        /// The index.
+        index: i32,
+        /// How many elements there are.
+        length: u32,
+    },
+    /// More than 255 processes.
+    TooManyProcesses,
+    /// More than 255 channels.
+    TooManyChannels,
+    /// A channel variable that was never set.
+    UninitializedChannel,
+    /// A number that is no channel.
+    NotAChannel(i32),
+    /// `?[...]`, `len` and the like on a rendezvous channel.
+    PollOfRendezvous,
+    /// A send with more or fewer fields than the channel has.
+    SendFieldCount,
+    /// A receive with fewer or more fields than the channel has.
+    ReceiveFieldCount,
+    /// A `d_step` blocks after its first statement.
+    DStepBlocks,
+    /// A `d_step` comes to a state it was in before.
+    DStepEndless,
+    /// A rendezvous send inside a `d_step`.
+    DStepRendezvous,
+    /// Two transitions of a `D_proctype` are possible at once.
+    Nondeterminism,
+    /// A priority outside of 1 to 255.
+    PriorityRange,
+    /// `enabled(_pid)`
+    EnabledOfSelf,
+    /// Two transitions of a trace match one event.
+    TraceNondeterminism,
+}
+
+impl Violation {
+    /// As scripts know it: `assertion`, `invalid-end-state`, `never-claim`, `trace`, `runtime`.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Assertion(_) => "assertion",
+            Self::InvalidEndState => "invalid-end-state",
+            Self::ClaimEnd => "never-claim",
+            Self::TraceMismatch | Self::TraceComplete => "trace",
+            Self::Runtime(..) => "runtime",
+        }
+    }
+
+    /// Where it went wrong, if at a statement.
+    pub fn transition(self) -> Option<TransitionId> {
+        match self {
+            Self::Assertion(id) | Self::Runtime(_, id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// In words.
+    pub fn describe(self, program: &Program) -> String {
+        let text = |id: TransitionId| {
+            program
+                .element(program.transition(id).element)
+                .text
+                .as_str()
+        };
+        match self {
+            Self::Assertion(id) => format!("assertion violated: {}", text(id)),
+            Self::InvalidEndState => {
+                "invalid end state: no process can move, and not all are at a valid end".into()
+            }
+            Self::ClaimEnd => "the never claim came to its end".into(),
+            Self::TraceMismatch => "an event that the trace does not allow".into(),
+            Self::TraceComplete => "the run shows what notrace forbids".into(),
+            Self::Runtime(error, id) => format!("{} in: {}", error.describe(), text(id)),
+        }
+    }
+}
+
+impl RuntimeError {
+    /// In words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::DivisionByZero => "division by zero".into(),
+            Self::IndexOutOfBounds { index, length } => {
+                format!(
+                    "index {index} is out of bounds (0..{})",
+                    length.saturating_sub(1)
+                )
+            }
+            Self::TooManyProcesses => "more than 255 processes".into(),
+            Self::TooManyChannels => "more than 255 channels".into(),
+            Self::UninitializedChannel => "a channel that was never set".into(),
+            Self::NotAChannel(value) => format!("{value} is not the number of a channel"),
+            Self::PollOfRendezvous => "a rendezvous channel holds no messages to look at".into(),
+            Self::SendFieldCount => "a send with the wrong number of fields".into(),
+            Self::ReceiveFieldCount => "a receive with the wrong number of fields".into(),
+            Self::DStepBlocks => "a d_step blocks after its first statement".into(),
+            Self::DStepEndless => "a d_step never ends".into(),
+            Self::DStepRendezvous => "a rendezvous send inside a d_step".into(),
+            Self::Nondeterminism => "a D_proctype has two possible steps at once".into(),
+            Self::PriorityRange => "a priority outside of 1 to 255".into(),
+            Self::EnabledOfSelf => "a process asks whether itself is enabled".into(),
+            Self::TraceNondeterminism => "two transitions of the trace match one event".into(),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The automata as pictures and data.
