@@ -35,7 +35,10 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
     let mut groups = vec![main];
     groups.extend(expansions(source, diagnostic));
     let last = groups.pop().map(|group| {
-        let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(note));
+        let notes = diagnostic
+            .notes
+            .iter()
+            .map(|note| Level::NOTE.message(note));
         let help = diagnostic.help.iter().map(|help| Level::HELP.message(help));
         group.elements(notes).elements(help)
     });
@@ -283,7 +286,10 @@ impl Excerpt {
                 .filter(|mark| mark.start < range.end && range.start <= mark.end)
                 .collect();
             let first = touching.iter().map(|mark| mark.start).min();
-            let last = touching.iter().map(|mark| mark.end.min(mark.start + LINE_CONTEXT)).max();
+            let last = touching
+                .iter()
+                .map(|mark| mark.end.min(mark.start + LINE_CONTEXT))
+                .max();
             let first = first.unwrap_or(range.start).max(range.start);
             let last = last.unwrap_or(first).clamp(first, range.end);
             // Two marks far apart on one line: the first is shown.

@@ -192,7 +192,9 @@ impl Words {
         Err(match digits.parse::<u32>() {
             Ok(value) => {
                 let wrapped = value as i32;
-                problem.help(format!("SPIN reads it as {wrapped}: if that is meant, write `{wrapped}`"))
+                problem.help(format!(
+                    "SPIN reads it as {wrapped}: if that is meant, write `{wrapped}`"
+                ))
             }
             Err(_) => problem,
         })

@@ -592,14 +592,10 @@ impl<'m> Resolver<'m> {
 
     fn channel_operands(&mut self, expr: &'m Expr, operand: bool) {
         match &expr.kind {
-            ExprKind::Var(var) => {
-                if operand && self.is_plain_channel(var) {
-                    self.report(
-                        Diagnostic::error(expr.span, "a channel is not a number to reckon with")
-                            .note("in an assignment a channel can only stand alone"),
-                    );
-                }
-            }
+            ExprKind::Var(var) if operand && self.is_plain_channel(var) => self.report(
+                Diagnostic::error(expr.span, "a channel is not a number to reckon with")
+                    .note("in an assignment a channel can only stand alone"),
+            ),
             ExprKind::Unary(_, inner)
             | ExprKind::Enabled(inner)
             | ExprKind::PcValue(inner)

@@ -44,11 +44,14 @@ impl<'m> Resolver<'m> {
             StmtKind::Block(stmts) => self.labelled_block(stmts, "block"),
             StmtKind::Atomic(stmts) => self.labelled_block(stmts, "`atomic`"),
             StmtKind::DStep(stmts) => self.d_step(stmts),
-            StmtKind::Inline { name, body } => {
+            StmtKind::Inline {
+                name, result, body, ..
+            } => {
                 self.set(name, Symbol::Inline);
                 let outer = self.body().inline.replace(&name.text);
                 self.labelled_block(body, "body of an inline");
                 self.body().inline = outer;
+                self.unused_result(result.as_ref());
             }
             StmtKind::If(choices) => self.choices(choices),
             StmtKind::Do(choices) => {
@@ -122,6 +125,16 @@ impl<'m> Resolver<'m> {
         self.sequence(stmts);
         self.body().blocks.pop();
         self.braces.close();
+    }
+
+    /// What an inline's value is assigned to: done by its `return`, unless it has none.
+    fn unused_result(&mut self, result: Option<&'m VarRef>) {
+        if let Some(var) = result
+            && let Some(part) = var.parts.first()
+            && self.symbols.symbol(part.name.id).is_none()
+        {
+            self.var_ref(var, false);
+        }
     }
 
     /// A block that a label should stand before, not in.
