@@ -1,0 +1,1 @@
+//! `spinward graph`: draws the automata of a model.
