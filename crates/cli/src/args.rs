@@ -34,10 +34,13 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// For the preprocessor.
     pub fn options(&self) -> Options {
-        let defines = self.define.iter().map(|define| match define.split_once('=') {
-            Some((name, value)) => (name.to_owned(), value.to_owned()),
-            None => (define.clone(), "1".to_owned()),
-        });
+        let defines = self
+            .define
+            .iter()
+            .map(|define| match define.split_once('=') {
+                Some((name, value)) => (name.to_owned(), value.to_owned()),
+                None => (define.clone(), "1".to_owned()),
+            });
         Options {
             defines: defines.collect(),
             undefines: self.undefine.clone(),
@@ -67,7 +70,13 @@ pub struct OutputArgs {
     pub quiet: bool,
 
     /// When to use colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        help_heading = "Output"
+    )]
     pub color: Color,
 }
 
@@ -120,7 +129,8 @@ impl ColumnArgs {
 
 /// A size: `4G`, `512M`, `1000000`.
 pub fn size(text: &str) -> Result<u64, String> {
-    let wrong = || "a size is a number, with K, M, G or T for 1024 bytes and so on: 512M, 4G".to_owned();
+    let wrong =
+        || "a size is a number, with K, M, G or T for 1024 bytes and so on: 512M, 4G".to_owned();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[number.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 0,

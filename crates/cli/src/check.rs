@@ -68,7 +68,12 @@ pub struct Args {
     fair: Option<Fairness>,
 
     /// The order in which states are visited: auto, dfs or bfs
-    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        help_heading = "How to search"
+    )]
     search: Search,
 
     /// How good a state is
@@ -128,7 +133,13 @@ pub struct Args {
     trail: Option<PathBuf>,
 
     /// For people or for scripts; JSON goes to standard output, alone
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t,
+        help_heading = "Output"
+    )]
     format: Format,
 
     /// Do not show how far the search is
@@ -366,7 +377,10 @@ fn verdict_line(report: &Report) -> String {
         },
         Verdict::Incomplete | Verdict::Error => {
             let reasons: Vec<&str> = report.reasons.iter().map(|r| r.message.as_str()).collect();
-            format!("incomplete: no errors in {counts}, but {}", reasons.join("; "))
+            format!(
+                "incomplete: no errors in {counts}, but {}",
+                reasons.join("; ")
+            )
         }
     }
 }
@@ -393,8 +407,9 @@ fn tell_error(
     } else {
         Keep::SHORT
     };
-    let run = describe(&machine, &error.run, step_index(error), keep)
-        .map_err(|misfit| Failure::internal(format!("the run to an error does not replay: {misfit}")))?;
+    let run = describe(&machine, &error.run, step_index(error), keep).map_err(|misfit| {
+        Failure::internal(format!("the run to an error does not replay: {misfit}"))
+    })?;
     let steps = counted(error.steps as u64, "step");
     let title = match (error.run.is_empty(), error.shortest) {
         (true, _) => "It is there in the initial state.".to_owned(),
@@ -416,7 +431,11 @@ fn tell_error(
         );
     }
     if error.occurrences > 1 {
-        let _ = writeln!(text, "It was met {} times.", terminal::thousands(error.occurrences));
+        let _ = writeln!(
+            text,
+            "It was met {} times.",
+            terminal::thousands(error.occurrences)
+        );
     }
     Ok(text)
 }
@@ -435,9 +454,7 @@ fn machine_of(checked: &Checked, error: &ReportedError) -> Machine {
 /// What to do about a search that did not look at everything.
 fn advice(reason: &Reason) -> &'static str {
     match reason.code {
-        ReasonCode::MaxDepth => {
-            "To look further: a larger --max-depth, or none."
-        }
+        ReasonCode::MaxDepth => "To look further: a larger --max-depth, or none.",
         ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
         ReasonCode::Time => "To look further: a larger --time, or none.",
         ReasonCode::Memory => {
@@ -457,7 +474,11 @@ fn unreached(report: &Report) -> String {
         return text;
     }
     let number = report.unreached.len() as u64;
-    let _ = writeln!(text, "\n{} that no run comes to:", counted(number, "statement"));
+    let _ = writeln!(
+        text,
+        "\n{} that no run comes to:",
+        counted(number, "statement")
+    );
     for statement in report.unreached.iter().take(UNREACHED_SHOWN) {
         let file = Path::new(&statement.file).file_name().unwrap_or_default();
         let _ = writeln!(

@@ -53,7 +53,12 @@ pub struct Args {
     interactive: bool,
 
     /// Take the steps of this trail
-    #[arg(long, value_name = "FILE", conflicts_with = "seed", help_heading = "Run")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "seed",
+        help_heading = "Run"
+    )]
     trail: Option<PathBuf>,
 
     #[command(flatten)]
@@ -309,7 +314,10 @@ impl<'a> Interactive<'a> {
 
     fn run(mut self) -> Result<u8, Failure> {
         let mut lines = std::io::stdin().lock().lines();
-        print(&format!("Choose a step by its number; h for help.\n{}", self.menu()))?;
+        print(&format!(
+            "Choose a step by its number; h for help.\n{}",
+            self.menu()
+        ))?;
         loop {
             print("> ")?;
             let Some(line) = lines.next() else {
@@ -426,7 +434,11 @@ impl<'a> Interactive<'a> {
                     Action::Die => "ends",
                     _ => &element.text,
                 };
-                format!("{}({})  line {line}  {statement}", plain_name(name), step.process)
+                format!(
+                    "{}({})  line {line}  {statement}",
+                    plain_name(name),
+                    step.process
+                )
             })
             .collect();
         halves.join("  with  ")

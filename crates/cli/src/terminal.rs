@@ -117,11 +117,17 @@ pub fn stop_on_interrupt() -> Arc<AtomicBool> {
 /// Makes a panic of any thread end the process with the exit code of an internal error.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|info| {
-        let what = info.payload_as_str().unwrap_or("for an unknown reason");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("unknown");
         let place = info.location().map_or_else(String::new, |location| {
             format!(" ({}:{})", location.file(), location.line())
         });
-        say(&format!("error: internal error: {what}{place}\n{}", ask_for_report()));
+        say(&format!(
+            "error: internal error: {what}{place}\n{}",
+            ask_for_report()
+        ));
         std::process::exit(i32::from(EXIT_INTERNAL));
     }));
 }

@@ -9,7 +9,9 @@ use spinward_machine::{Machine, Violation};
 use spinward_trail::run::Keep;
 use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::values::Change;
-use spinward_trail::{Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay};
+use spinward_trail::{
+    Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
+};
 
 use crate::args::{ColumnArgs, ModelArgs, OutputArgs};
 use crate::model;
@@ -131,7 +133,11 @@ pub fn as_spin(machine: &Machine, fitted: &Fitted, columns: &ColumnArgs) -> Resu
         let _ = writeln!(text, "spinward: {}", violation.describe(machine.program()));
     }
     let steps = spinward_machine::system::length(&fitted.steps);
-    let _ = writeln!(text, "spinward: trail ends after {}", counted(steps as u64, "step"));
+    let _ = writeln!(
+        text,
+        "spinward: trail ends after {}",
+        counted(steps as u64, "step")
+    );
     text.push_str(&listing.end(&machine.view(&outcome.last.state)));
     print(&text)?;
     let cycle = fitted.cycle_start.is_some()
@@ -157,7 +163,10 @@ fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
     }
     if run.violations.is_empty() && !cycle {
         let steps = counted(run.length as u64, "step");
-        let _ = writeln!(text, "The trail fits the model and ends after {steps} without an error.");
+        let _ = writeln!(
+            text,
+            "The trail fits the model and ends after {steps} without an error."
+        );
     }
     text.push_str("\nThe state there:\n");
     text.push_str(&listing.state(program, &run.end));
@@ -225,7 +234,9 @@ fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) ->
             message: violation.describe(program),
             file: span.map(|span| program.source.path(span).display().to_string()),
             line: span.map(|span| program.source.line(span)),
-            values: values.map(|(name, value)| JsonValue { name, value }).collect(),
+            values: values
+                .map(|(name, value)| JsonValue { name, value })
+                .collect(),
         }
     });
     let errors: Vec<JsonError> = errors.collect();

@@ -1,1 +1,0 @@
-//! `spinward graph`: draws the automata of a model.
