@@ -34,13 +34,10 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// For the preprocessor.
     pub fn options(&self) -> Options {
-        let defines = self
-            .define
-            .iter()
-            .map(|define| match define.split_once('=') {
-                Some((name, value)) => (name.to_owned(), value.to_owned()),
-                None => (define.clone(), "1".to_owned()),
-            });
+        let defines = self.define.iter().map(|define| match define.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (define.clone(), "1".to_owned()),
+        });
         Options {
             defines: defines.collect(),
             undefines: self.undefine.clone(),
@@ -70,13 +67,7 @@ pub struct OutputArgs {
     pub quiet: bool,
 
     /// When to use colours
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t,
-        help_heading = "Output"
-    )]
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
     pub color: Color,
 }
 
@@ -142,11 +133,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     };
     let value: f64 = number.trim().parse().map_err(|_| wrong())?;
     let bytes = value * (1u64 << shift) as f64;
-    if bytes.is_finite() && (1.0..1e18).contains(&bytes) {
-        Ok(bytes as u64)
-    } else {
-        Err(wrong())
-    }
+    if bytes.is_finite() && (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
 /// A time in seconds: `60`, `0.5`.

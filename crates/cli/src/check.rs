@@ -68,12 +68,7 @@ pub struct Args {
     fair: Option<Fairness>,
 
     /// The order in which states are visited: auto, dfs or bfs
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "auto",
-        help_heading = "How to search"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
     /// How good a state is
@@ -133,13 +128,7 @@ pub struct Args {
     trail: Option<PathBuf>,
 
     /// For people or for scripts; JSON goes to standard output, alone
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        default_value_t,
-        help_heading = "Output"
-    )]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
     format: Format,
 
     /// Do not show how far the search is
@@ -207,10 +196,7 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    Ok(Checked {
-        model,
-        report: result?,
-    })
+    Ok(Checked { model, report: result? })
 }
 
 fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
@@ -306,10 +292,9 @@ fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
         match std::fs::write(&path, trail.to_text()) {
             Ok(()) => error.trail = Some(path.display().to_string()),
             // The verdict matters more than the file.
-            Err(problem) => say(&format!(
-                "warning: cannot write the trail to {}: {problem}",
-                path.display()
-            )),
+            Err(problem) => {
+                say(&format!("warning: cannot write the trail to {}: {problem}", path.display()))
+            }
         }
     }
     Ok(())
@@ -330,10 +315,7 @@ fn step_index(error: &ReportedError) -> Option<usize> {
 /// The report for people: the verdict first.
 fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
     let report = &checked.report;
-    let listing = Listing {
-        color: args.output.color.stdout(),
-        claim: false,
-    };
+    let listing = Listing { color: args.output.color.stdout(), claim: false };
     let mut text = String::new();
     let _ = writeln!(text, "{}", listing.bold(&verdict_line(report)));
     for note in &report.notes {
@@ -377,10 +359,7 @@ fn verdict_line(report: &Report) -> String {
         },
         Verdict::Incomplete | Verdict::Error => {
             let reasons: Vec<&str> = report.reasons.iter().map(|r| r.message.as_str()).collect();
-            format!(
-                "incomplete: no errors in {counts}, but {}",
-                reasons.join("; ")
-            )
+            format!("incomplete: no errors in {counts}, but {}", reasons.join("; "))
         }
     }
 }
@@ -401,12 +380,8 @@ fn tell_error(
     listing: Listing,
 ) -> Result<String, Failure> {
     let mut text = String::new();
-    let machine = machine_of(checked, error);
-    let keep = if error.run.len() <= SHOWN_IN_FULL {
-        Keep::ALL
-    } else {
-        Keep::SHORT
-    };
+    let machine = machine_of(checked, error)?;
+    let keep = if error.run.len() <= SHOWN_IN_FULL { Keep::ALL } else { Keep::SHORT };
     let run = describe(&machine, &error.run, step_index(error), keep).map_err(|misfit| {
         Failure::internal(format!("the run to an error does not replay: {misfit}"))
     })?;
@@ -431,22 +406,19 @@ fn tell_error(
         );
     }
     if error.occurrences > 1 {
-        let _ = writeln!(
-            text,
-            "It was met {} times.",
-            terminal::thousands(error.occurrences)
-        );
+        let _ = writeln!(text, "It was met {} times.", terminal::thousands(error.occurrences));
     }
     Ok(text)
 }
 
 /// The machine that replays an error: it watches everything.
-fn machine_of(checked: &Checked, error: &ReportedError) -> Machine {
+fn machine_of(checked: &Checked, error: &ReportedError) -> Result<Machine, Failure> {
     let options = Options {
         claim: error.claim,
         end_states: error.claim.is_none(),
         assertions: true,
         trace: true,
+        invariants: Vec::new(),
     };
     model::machine(&checked.model, options)
 }
@@ -474,11 +446,7 @@ fn unreached(report: &Report) -> String {
         return text;
     }
     let number = report.unreached.len() as u64;
-    let _ = writeln!(
-        text,
-        "\n{} that no run comes to:",
-        counted(number, "statement")
-    );
+    let _ = writeln!(text, "\n{} that no run comes to:", counted(number, "statement"));
     for statement in report.unreached.iter().take(UNREACHED_SHOWN) {
         let file = Path::new(&statement.file).file_name().unwrap_or_default();
         let _ = writeln!(
@@ -503,11 +471,7 @@ fn statistics(report: &Report) -> String {
     let counts = if verified {
         String::new()
     } else {
-        format!(
-            "{}, {}, ",
-            counted(s.states, "state"),
-            counted(s.transitions, "transition")
-        )
+        format!("{}, {}, ", counted(s.states, "state"), counted(s.transitions, "transition"))
     };
     format!(
         "\n{counts}depth {}, {} in memory, {:.2} s ({} search)\n",

@@ -9,7 +9,7 @@ use spinward_program::ir::{Action, Expr, ReceiveArg};
 use spinward_promela::{Diagnostic, SourceMap, render};
 
 use crate::args::{ModelArgs, OutputArgs};
-use crate::terminal::{Failure, say};
+use crate::terminal::{EXIT_VIOLATED, Failure, say};
 
 /// Reads a model, telling its mistakes on standard error.
 pub fn load(args: &ModelArgs, output: &OutputArgs) -> Result<Model, Failure> {
@@ -39,10 +39,7 @@ pub fn try_load(args: &ModelArgs) -> Result<Model, Error> {
 /// Tells why there is no model, or no check of it.
 pub fn tell(error: &Error, output: &OutputArgs) -> Failure {
     match error {
-        Error::Model {
-            source_map,
-            diagnostics,
-        } => {
+        Error::Model { source_map, diagnostics } => {
             let errors = diagnostics.iter().filter(|d| d.is_error()).count();
             show(source_map, diagnostics, output);
             if errors > 1 {
@@ -67,9 +64,12 @@ pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs)
 }
 
 /// The machine of a model for showing runs, not for searching.
-pub fn machine(model: &Model, options: Options) -> Machine {
+pub fn machine(model: &Model, options: Options) -> Result<Machine, Failure> {
     let never = Arc::new(AtomicBool::new(false));
-    Machine::new(Arc::clone(&model.program), options, never)
+    Machine::new(Arc::clone(&model.program), options, never).map_err(|error| Failure {
+        message: format!("the model goes wrong before its first step: {}", error.describe()),
+        code: EXIT_VIOLATED,
+    })
 }
 
 /// Embedded C is code that runs with all rights of the user, so it needs their consent; and so far

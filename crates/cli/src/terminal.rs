@@ -25,10 +25,7 @@ pub struct Failure {
 impl Failure {
     /// A mistake of the user.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            code: EXIT_USAGE,
-        }
+        Self { message: message.into(), code: EXIT_USAGE }
     }
 
     /// A mistake of ours.
@@ -41,10 +38,7 @@ impl Failure {
 
     /// A failure that the user was told of already.
     pub fn told(code: u8) -> Self {
-        Self {
-            message: String::new(),
-            code,
-        }
+        Self { message: String::new(), code }
     }
 }
 
@@ -124,10 +118,7 @@ pub fn exit_on_panic() {
         let place = info.location().map_or_else(String::new, |location| {
             format!(" ({}:{})", location.file(), location.line())
         });
-        say(&format!(
-            "error: internal error: {what}{place}\n{}",
-            ask_for_report()
-        ));
+        say(&format!("error: internal error: {what}{place}\n{}", ask_for_report()));
         std::process::exit(i32::from(EXIT_INTERNAL));
     }));
 }

@@ -95,7 +95,7 @@ pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
     let trail =
         Trail::parse(&text).map_err(|problem| Failure::usage(format!("{name}: {problem}")))?;
     let (options, mut notes) = guided::options(&model.program, &trail);
-    let machine = model::machine(model, options);
+    let machine = model::machine(model, options)?;
     let mut fitted = fit(&machine, &trail).map_err(|misfit| {
         Failure::usage(format!("{name} does not fit the model: {}", misfit.message))
     })?;
@@ -105,11 +105,7 @@ pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
 }
 
 fn exit_code(violations: &[Violation], cycle: bool) -> u8 {
-    if cycle || !violations.is_empty() {
-        EXIT_VIOLATED
-    } else {
-        0
-    }
+    if cycle || !violations.is_empty() { EXIT_VIOLATED } else { 0 }
 }
 
 /// The run in SPIN's columns.
@@ -133,11 +129,7 @@ pub fn as_spin(machine: &Machine, fitted: &Fitted, columns: &ColumnArgs) -> Resu
         let _ = writeln!(text, "spinward: {}", violation.describe(machine.program()));
     }
     let steps = spinward_machine::system::length(&fitted.steps);
-    let _ = writeln!(
-        text,
-        "spinward: trail ends after {}",
-        counted(steps as u64, "step")
-    );
+    let _ = writeln!(text, "spinward: trail ends after {}", counted(steps as u64, "step"));
     text.push_str(&listing.end(&machine.view(&outcome.last.state)));
     print(&text)?;
     let cycle = fitted.cycle_start.is_some()
@@ -146,10 +138,7 @@ pub fn as_spin(machine: &Machine, fitted: &Fitted, columns: &ColumnArgs) -> Resu
 }
 
 fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
-    let listing = Listing {
-        color: args.output.color.stdout(),
-        claim: args.claim,
-    };
+    let listing = Listing { color: args.output.color.stdout(), claim: args.claim };
     let program = &model.program;
     let mut text = listing.steps(run);
     if run.length == 0 {
@@ -163,10 +152,7 @@ fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
     }
     if run.violations.is_empty() && !cycle {
         let steps = counted(run.length as u64, "step");
-        let _ = writeln!(
-            text,
-            "The trail fits the model and ends after {steps} without an error."
-        );
+        let _ = writeln!(text, "The trail fits the model and ends after {steps} without an error.");
     }
     text.push_str("\nThe state there:\n");
     text.push_str(&listing.state(program, &run.end));
@@ -234,9 +220,7 @@ fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) ->
             message: violation.describe(program),
             file: span.map(|span| program.source.path(span).display().to_string()),
             line: span.map(|span| program.source.line(span)),
-            values: values
-                .map(|(name, value)| JsonValue { name, value })
-                .collect(),
+            values: values.map(|(name, value)| JsonValue { name, value }).collect(),
         }
     });
     let errors: Vec<JsonError> = errors.collect();
@@ -272,12 +256,7 @@ fn json_step(line: &StepLine) -> JsonStep<'_> {
 
 fn json_change(change: &Change) -> JsonChange<'_> {
     match change {
-        Change::Set {
-            process,
-            name,
-            before,
-            after,
-        } => JsonChange {
+        Change::Set { process, name, before, after } => JsonChange {
             what: "value",
             pid: *process,
             name,
@@ -291,12 +270,8 @@ fn json_change(change: &Change) -> JsonChange<'_> {
             before: None,
             after: None,
         },
-        Change::Ended { process, name } => JsonChange {
-            what: "process-end",
-            pid: Some(*process),
-            name,
-            before: None,
-            after: None,
-        },
+        Change::Ended { process, name } => {
+            JsonChange { what: "process-end", pid: Some(*process), name, before: None, after: None }
+        }
     }
 }

@@ -56,19 +56,16 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
         end_states: trail.claim.is_none() && trail.cycle_start.is_none(),
         assertions: true,
         trace: true,
+        invariants: Vec::new(),
     };
     (options, notes)
 }
 
 /// Fits a trail to the model. The machine should watch what [`options`] says.
 pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
-    let claim = machine.view(&machine.start().state).claim.is_some();
-    let lines: Vec<Line> = trail
-        .lines
-        .iter()
-        .filter(|line| claim || !line.is_claim())
-        .copied()
-        .collect();
+    let claim = machine.options().claim.is_some();
+    let lines: Vec<Line> =
+        trail.lines.iter().filter(|line| claim || !line.is_claim()).copied().collect();
     // Lines of a claim that is not replayed do not count.
     let cycle_line = trail.cycle_start.map(|start| {
         let before = trail.lines[..start].iter();
@@ -181,10 +178,7 @@ impl Fitter<'_> {
                 if self.take(&silent) {
                     continue;
                 }
-                self.give_up(
-                    line,
-                    "the run ends here with an error, but the trail goes on".into(),
-                );
+                self.give_up(line, "the run ends here with an error, but the trail goes on".into());
             } else if line + 1 == self.lines.len() && wrong.contains(&Violation::InvalidEndState) {
                 notes.push(format!(
                     "the last line of the trail (line {}) is left out: nobody can move there. \
@@ -219,9 +213,7 @@ impl Fitter<'_> {
     fn silent<'m>(&self, moves: &'m [Move], process: u16) -> Option<&'m Move> {
         let program = self.walker.machine.program();
         let process = self.walker.config.exclusive.unwrap_or(process);
-        moves
-            .iter()
-            .find(|m| m.steps[0].process == process && is_silent(program, m))
+        moves.iter().find(|m| m.steps[0].process == process && is_silent(program, m))
     }
 
     fn claim_turn(&self, moves: &[Move]) -> bool {
@@ -272,16 +264,11 @@ impl Fitter<'_> {
 
     /// Goes on with the latest choice that is left.
     fn step_back(&mut self) -> Result<usize, Misfit> {
-        let choice = (self.seen.len() < MAX_CHOICES)
-            .then(|| self.choices.pop())
-            .flatten();
+        let choice = (self.seen.len() < MAX_CHOICES).then(|| self.choices.pop()).flatten();
         let Some(choice) = choice else {
             let (_, misfit) = self.furthest.take().unwrap_or_else(|| {
                 let message = "the moves of the claim, which the trail leaves out, cannot be found";
-                let misfit = Misfit {
-                    index: self.steps.len(),
-                    message: message.into(),
-                };
+                let misfit = Misfit { index: self.steps.len(), message: message.into() };
                 (0, misfit)
             });
             return Err(misfit);
@@ -364,10 +351,7 @@ fn is_silent(program: &Program, m: &Move) -> bool {
         Action::Skip
             | Action::Assign(..)
             | Action::AssignAll(_)
-            | Action::Run {
-                result: Some(_),
-                ..
-            }
+            | Action::Run { result: Some(_), .. }
             | Action::Assert(_)
             | Action::Print { .. }
             | Action::PrintMtype(..)

@@ -125,10 +125,8 @@ impl Listing {
     /// The global variables.
     pub fn variables(self, program: &Program, view: &View) -> String {
         let mut text = String::new();
-        let blocks = [
-            (&program.globals.slots, &view.globals),
-            (&program.hidden.slots, &view.hidden),
-        ];
+        let blocks =
+            [(&program.globals.slots, &view.globals), (&program.hidden.slots, &view.hidden)];
         for (slots, values) in blocks {
             for (name, value) in grouped(program, slots, values) {
                 let _ = writeln!(text, "  {name} = {value}");
@@ -153,12 +151,7 @@ impl Listing {
     fn process(self, program: &Program, pid: usize, process: &ProcessView, text: &mut String) {
         let automaton = program.automaton(process.body);
         let who = format!("{}({pid})", plain_name(&automaton.name));
-        let _ = writeln!(
-            text,
-            "  {}  {}",
-            self.paint(CYAN, &who),
-            where_is(program, process)
-        );
+        let _ = writeln!(text, "  {}  {}", self.paint(CYAN, &who), where_is(program, process));
         for (name, value) in grouped(program, &automaton.locals.slots, &process.locals) {
             let _ = writeln!(text, "      {name} = {value}");
         }
@@ -187,31 +180,18 @@ struct Widths {
 
 /// `1 step`, `2 steps`: the word.
 pub fn plural(count: usize, word: &str) -> String {
-    if count == 1 {
-        word.to_owned()
-    } else {
-        format!("{word}s")
-    }
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
 /// A change, told from the view of the one who moves: the variables of others carry their name.
 fn change(line: &StepLine, change: &Change) -> String {
     match change {
-        Change::Set {
-            process,
-            name,
-            before,
-            after,
-        } => {
+        Change::Set { process, name, before, after } => {
             let owner = match process {
                 Some(pid) if *process != line.process => format!("({pid}):"),
                 _ => String::new(),
             };
-            format!(
-                "{owner}{name}: {} -> {}",
-                shortened(before),
-                shortened(after)
-            )
+            format!("{owner}{name}: {} -> {}", shortened(before), shortened(after))
         }
         other => other.to_string(),
     }
@@ -250,9 +230,7 @@ fn grouped(program: &Program, slots: &[Slot], values: &[i32]) -> Vec<(String, St
         }
     }
     let is_array = |name: &str| {
-        slots
-            .iter()
-            .any(|slot| element_of(&slot.name).is_some_and(|(base, _)| base == name))
+        slots.iter().any(|slot| element_of(&slot.name).is_some_and(|(base, _)| base == name))
     };
     groups
         .into_iter()

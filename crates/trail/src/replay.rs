@@ -64,10 +64,7 @@ pub fn replay(
     while index < steps.len() {
         let (moves, _) = machine.moves(&config, &mut scratch);
         let Some(chosen) = best_match(moves.iter(), &steps[index..]) else {
-            return Err(Misfit {
-                index,
-                message: cannot(machine, &config, &moves, steps[index]),
-            });
+            return Err(Misfit { index, message: cannot(machine, &config, &moves, steps[index]) });
         };
         visit(&Event {
             index,
@@ -81,11 +78,7 @@ pub fn replay(
         match &chosen.next {
             Some(next) => config = next.clone(),
             None if index == steps.len() => {
-                return Ok(Outcome {
-                    last: config,
-                    violations,
-                    stopped: true,
-                });
+                return Ok(Outcome { last: config, violations, stopped: true });
             }
             None => {
                 return Err(Misfit {
@@ -96,11 +89,7 @@ pub fn replay(
         }
     }
     violations.extend(machine.moves(&config, &mut scratch).1);
-    Ok(Outcome {
-        last: config,
-        violations,
-        stopped: false,
-    })
+    Ok(Outcome { last: config, violations, stopped: false })
 }
 
 /// Makes sure that a run shows what it is said to show: the violation at its end, or, for a cycle,
@@ -117,19 +106,11 @@ pub fn confirm(
             loop_state = event.after.cloned();
         }
     })?;
-    let misfit = |message: String| {
-        Err(Misfit {
-            index: steps.len(),
-            message,
-        })
-    };
+    let misfit = |message: String| Err(Misfit { index: steps.len(), message });
     if let Some(violation) = violation
         && !outcome.violations.contains(&violation)
     {
-        return misfit(format!(
-            "the run does not show: {}",
-            violation.describe(machine.program())
-        ));
+        return misfit(format!("the run does not show: {}", violation.describe(machine.program())));
     }
     if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
         return misfit("the cycle does not come back to where it started".into());
@@ -177,11 +158,7 @@ pub(crate) fn alternatives(machine: &Machine, moves: &[Move], process: u16) -> S
     let mut texts: Vec<String> = Vec::new();
     for step in moves.iter().filter_map(|m| m.steps.first()) {
         let element = program.element(program.transition(step.transition).element);
-        let text = format!(
-            "`{}` (line {})",
-            element.text,
-            program.source.line(element.span)
-        );
+        let text = format!("`{}` (line {})", element.text, program.source.line(element.span));
         if step.process == process && !texts.contains(&text) {
             texts.push(text);
         }
@@ -201,11 +178,7 @@ pub(crate) struct Walker<'a> {
 
 impl<'a> Walker<'a> {
     pub fn new(machine: &'a Machine) -> Self {
-        Self {
-            machine,
-            config: machine.start(),
-            scratch: machine.scratch(),
-        }
+        Self { machine, config: machine.start(), scratch: machine.scratch() }
     }
 
     pub fn moves(&mut self) -> (Vec<Move>, Vec<Violation>) {

@@ -61,10 +61,7 @@ pub struct Keep {
 
 impl Keep {
     /// All steps.
-    pub const ALL: Self = Self {
-        first: usize::MAX,
-        last: 0,
-    };
+    pub const ALL: Self = Self { first: usize::MAX, last: 0 };
 
     /// A few steps of the start, more of the end.
     pub const SHORT: Self = Self { first: 5, last: 20 };
@@ -94,9 +91,7 @@ pub struct Run {
 impl Run {
     /// The variables in the property that failed, with their values.
     pub fn values_of(&self, program: &Program, violation: Violation) -> Vec<(String, String)> {
-        let action = violation
-            .transition()
-            .map(|id| &program.transition(id).action);
+        let action = violation.transition().map(|id| &program.transition(id).action);
         match (action, self.last_mover) {
             (Some(Action::Assert(expr)), Some(process)) => {
                 values::values_read(program, &self.end, process, expr)
@@ -113,12 +108,7 @@ pub fn describe(
     cycle_start: Option<usize>,
     keep: Keep,
 ) -> Result<Run, Misfit> {
-    let mut teller = Teller {
-        machine,
-        cycle_start,
-        number: 0,
-        numbered_cycle_start: None,
-    };
+    let mut teller = Teller { machine, cycle_start, number: 0, numbered_cycle_start: None };
     let mut first = Vec::new();
     let mut last = VecDeque::new();
     let mut left_out = 0;

@@ -79,10 +79,7 @@ impl Trail {
         let mut non_blank = false;
         for (index, line) in text.lines().enumerate() {
             let number = index + 1;
-            let error = |message: String| FormatError {
-                line: number,
-                message,
-            };
+            let error = |message: String| FormatError { line: number, message };
             let line = line.trim();
             if line.is_empty() {
                 continue;
@@ -122,11 +119,7 @@ impl Trail {
                     let element = u32::try_from(statement).map_err(|_| {
                         error(format!("{statement} is not the number of a statement"))
                     })?;
-                    trail.lines.push(Line {
-                        number,
-                        process,
-                        element: ElementId(element),
-                    });
+                    trail.lines.push(Line { number, process, element: ElementId(element) });
                 }
                 _ => {
                     return Err(error(format!(
@@ -138,10 +131,7 @@ impl Trail {
         if non_blank {
             Ok(trail)
         } else {
-            Err(FormatError {
-                line: 0,
-                message: "the trail is empty".into(),
-            })
+            Err(FormatError { line: 0, message: "the trail is empty".into() })
         }
     }
 
@@ -161,12 +151,7 @@ impl Trail {
                 element: program.transition(step.transition).element,
             })
             .collect();
-        Self {
-            claim,
-            merged: false,
-            lines,
-            cycle_start,
-        }
+        Self { claim, merged: false, lines, cycle_start }
     }
 
     /// The text of the file.
@@ -202,11 +187,7 @@ impl Trail {
 /// The numbers of a line. Some versions of SPIN write a fourth one, which tells nothing new.
 fn fields(line: &str) -> Option<[i64; 3]> {
     let mut numbers = line.split(':').map(|field| field.trim().parse::<i64>());
-    let fields = [
-        numbers.next()?.ok()?,
-        numbers.next()?.ok()?,
-        numbers.next()?.ok()?,
-    ];
+    let fields = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
     match (numbers.next(), numbers.next()) {
         (None | Some(Ok(_)), None) => Some(fields),
         _ => None,

@@ -138,13 +138,7 @@ impl<'a> SpinListing<'a> {
     fn variables(&mut self, before: &View, after: &View, text: &mut String) {
         let program = self.machine.program();
         for change in values::diff(program, before, after) {
-            let values::Change::Set {
-                process,
-                name,
-                after: value,
-                ..
-            } = change
-            else {
+            let values::Change::Set { process, name, after: value, .. } = change else {
                 continue;
             };
             match process {
@@ -229,10 +223,7 @@ fn head(program: &Program, depth: usize, pid: u16, process: &ProcessView) -> Str
 /// Whether the move waits for the whole system to be stuck.
 fn uses_timeout(program: &Program, steps: &[Step]) -> bool {
     steps.iter().any(|step| {
-        matches!(
-            &program.transition(step.transition).action,
-            Action::Condition(Expr::Timeout)
-        )
+        matches!(&program.transition(step.transition).action, Action::Condition(Expr::Timeout))
     })
 }
 

@@ -26,11 +26,8 @@ pub fn value(program: &Program, ty: Type, value: i32) -> String {
 /// A message: `ack,3`.
 pub fn message(program: &Program, kind: ChannelTypeId, fields: &[i32]) -> String {
     let types = &program.channel(kind).fields;
-    let texts: Vec<String> = fields
-        .iter()
-        .zip(types)
-        .map(|(&v, field)| value(program, field.ty, v))
-        .collect();
+    let texts: Vec<String> =
+        fields.iter().zip(types).map(|(&v, field)| value(program, field.ty, v)).collect();
     texts.join(",")
 }
 
@@ -39,10 +36,7 @@ pub fn contents(program: &Program, kind: ChannelTypeId, messages: &[Vec<i32>]) -
     if messages.is_empty() {
         return "[]".into();
     }
-    messages
-        .iter()
-        .map(|fields| format!("[{}]", message(program, kind, fields)))
-        .collect()
+    messages.iter().map(|fields| format!("[{}]", message(program, kind, fields))).collect()
 }
 
 /// A channel as its users call it: the first variable that holds it.
@@ -108,12 +102,7 @@ pub enum Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Set {
-                name,
-                before,
-                after,
-                ..
-            } => write!(f, "{name}: {before} -> {after}"),
+            Self::Set { name, before, after, .. } => write!(f, "{name}: {before} -> {after}"),
             Self::Started { process, name } => write!(f, "{name}({process}) starts"),
             Self::Ended { process, name } => write!(f, "{name}({process}) ends"),
         }
@@ -188,14 +177,7 @@ fn diff_processes(program: &Program, before: &View, after: &View, changes: &mut 
             (Some(old), Some(new)) if old.body == new.body => {
                 let slots = &program.automaton(new.body).locals.slots;
                 let (old_values, new_values) = (&old.locals, &new.locals);
-                diff_slots(
-                    program,
-                    Some(process),
-                    slots,
-                    old_values,
-                    new_values,
-                    changes,
-                );
+                diff_slots(program, Some(process), slots, old_values, new_values, changes);
                 if old.priority != new.priority {
                     changes.push(Change::Set {
                         process: Some(process),
@@ -206,14 +188,8 @@ fn diff_processes(program: &Program, before: &View, after: &View, changes: &mut 
                 }
             }
             _ => {
-                changes.extend(old.map(|old| Change::Ended {
-                    process,
-                    name: name(old.body),
-                }));
-                changes.extend(new.map(|new| Change::Started {
-                    process,
-                    name: name(new.body),
-                }));
+                changes.extend(old.map(|old| Change::Ended { process, name: name(old.body) }));
+                changes.extend(new.map(|new| Change::Started { process, name: name(new.body) }));
             }
         }
     }
