@@ -3,12 +3,19 @@
 //! [`Machine`] is the one place that defines it; simulation, search and replay all ask it. Searches
 //! see it through [`System`], a graph of opaque states.
 
+mod eval;
+mod exec;
+mod explore;
+mod format;
 mod machine;
+mod memory;
+mod shape;
 pub mod system;
 pub mod view;
 pub mod violation;
 
-pub use machine::{Config, Machine, Move, Options, Scratch};
+pub use explore::Scratch;
+pub use machine::{Config, Machine, Move, Options};
 pub use system::{Flow, Sink, Step, System};
 pub use view::View;
-pub use violation::Violation;
+pub use violation::{RuntimeError, Violation};

@@ -1,14 +1,18 @@
-//! The reference interpreter.
+//! The machine: a program and what is watched in it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use spinward_program::Program;
-use spinward_program::ir::BodyId;
+use spinward_program::ir::{Action, Block, BodyId, Expr, StateId};
 
+use crate::exec::Work;
+use crate::explore::{CLAIM, Scratch};
+use crate::memory::{load, load_u16, load_u32, store_u16};
+use crate::shape::{Header, Shapes};
 use crate::system::{Flow, Sink, Step, System};
-use crate::view::View;
-use crate::violation::Violation;
+use crate::view::{ChannelView, ProcessView, View};
+use crate::violation::{RuntimeError, Violation};
 
 /// What is watched.
 #[derive(Clone, Debug, Default)]
@@ -21,12 +25,21 @@ pub struct Options {
     pub assertions: bool,
     /// Whether the model's trace is looked at.
     pub trace: bool,
+    /// Conditions over globals that must hold in every state (not inside an atomic sequence).
+    pub invariants: Vec<Expr>,
 }
 
 /// The meaning of a program.
 #[derive(Debug)]
 pub struct Machine {
-    program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
+    pub(crate) options: Options,
+    pub(crate) header: Header,
+    pub(crate) shapes: Shapes,
+    /// The closing brace of the trace.
+    pub(crate) trace_end: StateId,
+    stop: Arc<AtomicBool>,
+    initial: Vec<u8>,
 }
 
 /// A state between two steps of a run, also inside of an atomic sequence.
@@ -51,18 +64,39 @@ pub struct Move {
     pub violations: Vec<Violation>,
 }
 
-/// Room to work in.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// By transition: whether it was taken, inside of a `d_step` too.
-    pub taken: Vec<bool>,
-}
-
 impl Machine {
-    /// The meaning of `program`. A long atomic sequence looks at `stop` now and then and gives up
-    /// when it is set.
-    pub fn new(program: Arc<Program>, _options: Options, _stop: Arc<AtomicBool>) -> Self {
-        Self { program }
+    /// The meaning of `program`, or what goes wrong before its first step. A long atomic sequence
+    /// looks at `stop` now and then and gives up when it is set.
+    pub fn new(
+        program: Arc<Program>,
+        options: Options,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, RuntimeError> {
+        let trace = program.trace.filter(|_| options.trace);
+        let header = Header::new(&program, options.claim.is_some(), trace.is_some());
+        let trace_end = trace.map_or(StateId(0), |body| end_of(&program, body));
+        let shapes = Shapes::new(header.end);
+        let mut machine =
+            Self { program, options, header, shapes, trace_end, stop, initial: Vec::new() };
+        machine.initial = machine.first_state()?;
+        Ok(machine)
+    }
+
+    fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {
+        let mut work =
+            Work { state: vec![0; self.header.end], shape: self.shapes.get(Shapes::EMPTY) };
+        let initial = |body| self.program.automaton(body).initial.0;
+        if let (Some(at), Some(body)) = (self.header.claim, self.options.claim) {
+            store_u16(&mut work.state, at, initial(body));
+        }
+        if let (Some(at), Some(body)) = (self.header.trace, self.program.trace) {
+            store_u16(&mut work.state, at, initial(body));
+        }
+        self.initialize(&mut work, &self.program.init, None)?;
+        for &(body, priority) in &self.program.start {
+            self.create(&mut work, body, &[], priority)?;
+        }
+        Ok(work.state)
     }
 
     /// The program.
@@ -70,48 +104,153 @@ impl Machine {
         &self.program
     }
 
+    /// What is watched.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn shape_of(&self, state: &[u8]) -> u32 {
+        load_u32(state, self.header.shape)
+    }
+
+    fn work(&self, state: &[u8]) -> Work {
+        Work { state: state.to_vec(), shape: self.shapes.get(self.shape_of(state)) }
+    }
+
     /// Where every run starts.
     pub fn start(&self) -> Config {
-        Config {
-            state: Vec::new(),
-            exclusive: None,
-            system_turn: false,
-        }
+        Config { state: self.initial.clone(), exclusive: None, system_turn: false }
     }
 
     /// All steps a run may take next, in SPIN's order, and what is wrong if there are none.
-    pub fn moves(&self, _config: &Config, _scratch: &mut Scratch) -> (Vec<Move>, Vec<Violation>) {
-        (Vec::new(), Vec::new())
-    }
-
-    /// A state in the model's own terms.
-    pub fn view(&self, _state: &[u8]) -> View {
-        View {
-            globals: Vec::new(),
-            hidden: Vec::new(),
-            processes: Vec::new(),
-            channels: Vec::new(),
-            claim: None,
-            last: None,
+    ///
+    /// With a claim, a system that cannot move stays where it is: the run goes on with the claim
+    /// alone.
+    pub fn moves(&self, config: &Config, scratch: &mut Scratch) -> (Vec<Move>, Vec<Violation>) {
+        let mut moves = Vec::new();
+        let claimed = self.header.claim.is_some();
+        let claim_turn = claimed && !config.system_turn;
+        let work = self.work(&config.state);
+        let ended = self.claim_ended(&work);
+        let exclusive = config.exclusive.map(usize::from);
+        let mut found =
+            self.all_moves(work, exclusive, claim_turn, scratch, |taken, next, mut violations| {
+                let next = taken.alive.then(|| Config {
+                    state: next.state.clone(),
+                    exclusive: taken.exclusive.filter(|&p| p != CLAIM).map(|p| p as u16),
+                    system_turn: claimed
+                        && if claim_turn {
+                            taken.exclusive.is_none()
+                        } else {
+                            taken.exclusive.is_some()
+                        },
+                });
+                let over = |config: &Config| self.claim_ended(&self.work(&config.state));
+                if claim_turn && next.as_ref().is_some_and(over) {
+                    violations.push(Violation::ClaimEnd);
+                }
+                moves.push(Move { steps: taken.steps[..taken.count].to_vec(), next, violations });
+            });
+        if claimed && config.system_turn && moves.is_empty() {
+            let next = Config { system_turn: false, exclusive: None, ..config.clone() };
+            moves.push(Move { steps: Vec::new(), next: Some(next), violations: Vec::new() });
         }
+        if claim_turn && ended {
+            found.push(Violation::ClaimEnd);
+        }
+        if config.exclusive.is_none() && !config.system_turn {
+            found.extend(self.broken_invariants(&self.work(&config.state)));
+        }
+        (moves, found)
     }
 
     /// What a step prints (`printf`), if it is taken in this state.
-    pub fn output(&self, _state: &[u8], _step: Step) -> Option<String> {
-        None
+    pub fn output(&self, state: &[u8], step: Step) -> Option<String> {
+        let mut scratch = self.scratch();
+        scratch.findings.prints = Some(String::new());
+        let process = (!step.is_claim()).then_some(usize::from(step.process));
+        let mut work = self.work(state);
+        // A receiver in a rendezvous cannot be run alone, and prints nothing.
+        if let Action::Receive { .. } | Action::Send { .. } =
+            &self.program.transition(step.transition).action
+        {
+            return None;
+        }
+        self.take(&mut work, process, step.transition, true, &mut scratch.findings).ok()?;
+        scratch.findings.prints.filter(|text| !text.is_empty())
     }
+
+    /// A state in the model's own terms.
+    pub fn view(&self, state: &[u8]) -> View {
+        let work = self.work(state);
+        let values = |block: &Block, base: usize| {
+            block.slots.iter().map(|s| load(state, base + s.offset as usize, s.scalar)).collect()
+        };
+        let context = self.context(state, &work.shape, None, false);
+        let processes = (0..work.shape.processes.len())
+            .map(|i| {
+                let at = work.shape.processes[i];
+                let locals = &self.program.automaton(at.kind).locals;
+                ProcessView {
+                    body: at.kind,
+                    state: context.control(i),
+                    priority: context.priority(i),
+                    locals: values(locals, at.offset + self.header.process),
+                }
+            })
+            .collect();
+        let channels = (1..=work.shape.channels.len())
+            .map(|number| {
+                let at = context.channel(number as i32).expect("counted from the shape");
+                let messages = (0..context.message_count(at))
+                    .map(|slot| {
+                        (0..at.kind.fields.len())
+                            .map(|i| context.message_field(at, slot, i))
+                            .collect()
+                    })
+                    .collect();
+                ChannelView { kind: work.shape.channels[number - 1].kind, messages }
+            })
+            .collect();
+        View {
+            globals: values(&self.program.globals, self.header.globals),
+            hidden: values(&self.program.hidden, 0),
+            processes,
+            channels,
+            claim: self.header.claim.map(|at| StateId(load_u16(state, at))),
+            last: self.header.last.map(|at| i32::from(state[at])),
+        }
+    }
+}
+
+fn end_of(program: &Program, body: BodyId) -> StateId {
+    let dies = |id| matches!(program.transition(id).action, Action::Die);
+    let states = &program.automaton(body).states;
+    let end = states.iter().position(|s| s.transition_ids().any(dies));
+    StateId(end.unwrap_or(0) as u16)
 }
 
 impl System for Machine {
     type Scratch = Scratch;
 
     fn scratch(&self) -> Scratch {
-        Scratch::default()
+        Scratch::new(self.program.transitions.len())
     }
 
-    fn initial(&self, _out: &mut Vec<u8>) {}
+    fn initial(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(&self.initial);
+    }
 
-    fn expand(&self, _state: &[u8], _scratch: &mut Scratch, _sink: &mut dyn Sink) -> Flow {
-        Flow::Continue(())
+    fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        self.explore(state, scratch, sink)
+    }
+
+    fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
+        &state[self.header.shape..]
     }
 }

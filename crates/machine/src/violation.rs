@@ -10,6 +10,8 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
+    /// One of the invariants that were asked for, by its number, does not hold.
+    Invariant(u32),
     /// The never claim has come to its end.
     ClaimEnd,
     /// A send or receive that the trace does not allow (`trace`).
@@ -63,11 +65,12 @@ pub enum RuntimeError {
 }
 
 impl Violation {
-    /// As scripts know it: `assertion`, `invalid-end-state`, `never-claim`, `trace`, `runtime`.
+    /// As scripts know it: `assertion`, `invalid-end-state`, `invariant`, `never-claim`, `trace`, `runtime`.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Assertion(_) => "assertion",
             Self::InvalidEndState => "invalid-end-state",
+            Self::Invariant(_) => "invariant",
             Self::ClaimEnd => "never-claim",
             Self::TraceMismatch | Self::TraceComplete => "trace",
             Self::Runtime(..) => "runtime",
@@ -84,17 +87,13 @@ impl Violation {
 
     /// In words.
     pub fn describe(self, program: &Program) -> String {
-        let text = |id: TransitionId| {
-            program
-                .element(program.transition(id).element)
-                .text
-                .as_str()
-        };
+        let text = |id: TransitionId| program.element(program.transition(id).element).text.as_str();
         match self {
             Self::Assertion(id) => format!("assertion violated: {}", text(id)),
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }
+            Self::Invariant(_) => "an invariant does not hold".into(),
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
@@ -109,10 +108,7 @@ impl RuntimeError {
         match self {
             Self::DivisionByZero => "division by zero".into(),
             Self::IndexOutOfBounds { index, length } => {
-                format!(
-                    "index {index} is out of bounds (0..{})",
-                    length.saturating_sub(1)
-                )
+                format!("index {index} is out of bounds (0..{})", length.saturating_sub(1))
             }
             Self::TooManyProcesses => "more than 255 processes".into(),
             Self::TooManyChannels => "more than 255 channels".into(),

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use spinward_promela::ast::{BinaryOp, ChannelTest, UnaryOp};
+pub use spinward_promela::ast::{BinaryOp, ChannelTest, UnaryOp};
 use spinward_promela::symbols::Symbols;
 pub use spinward_promela::symbols::{BodyId, BodyKind, MtypeId, Type};
 use spinward_promela::{SourceMap, Span};
@@ -208,11 +208,7 @@ impl ChannelType {
     /// Bytes of its block in the state: the number of messages, then room for all of them. A
     /// rendezvous channel needs none.
     pub fn bytes(&self) -> u32 {
-        if self.capacity == 0 {
-            0
-        } else {
-            1 + self.capacity * self.message_bytes
-        }
+        if self.capacity == 0 { 0 } else { 1 + self.capacity * self.message_bytes }
     }
 }
 

@@ -1,0 +1,776 @@
+//! What a transition needs and what it does to a state.
+
+use std::sync::Arc;
+
+use spinward_program::ir::{
+    Action, BodyId, BodyKind, ChannelTypeId, Expr, InitStep, MtypeId, Place, ReceiveArg, Scalar,
+    StateId, Transition, TransitionId,
+};
+
+use crate::Machine;
+use crate::eval::{ChannelAt, Context, Mistakes, message_offset};
+use crate::format;
+use crate::memory::{load_u16, store, store_u16, store_u32};
+use crate::shape::{Entity, Shape};
+use crate::violation::{RuntimeError, Violation};
+
+/// SPIN's bound on living processes (a claim counts) and on channels.
+const MAX_ALIVE: usize = 255;
+
+/// A state that is being changed.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// The state.
+    pub state: Vec<u8>,
+    /// Its shape.
+    pub shape: Arc<Shape>,
+}
+
+/// What comes to light while a transition is tried and taken.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What goes wrong, without ending the run.
+    pub violations: Vec<Violation>,
+    /// By transition: whether a process stood before it and it was looked at.
+    pub tried: Vec<bool>,
+    /// What `printf` prints, if somebody wants to know.
+    pub prints: Option<String>,
+    mistakes: Mistakes,
+}
+
+/// Whether a transition is possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// Not now.
+    No,
+    /// Now.
+    Yes,
+    /// If somebody takes the message that it offers.
+    Offer,
+}
+
+/// A message offered in a rendezvous.
+#[derive(Clone, Debug, Default)]
+pub struct Message {
+    /// The channel's number.
+    pub channel: i32,
+    /// Its fields, as the channel's types leave them.
+    pub fields: Vec<i32>,
+}
+
+impl Findings {
+    pub(crate) fn new(transitions: usize) -> Self {
+        Self { tried: vec![false; transitions], ..Self::default() }
+    }
+
+    fn mistakes_in(&mut self, transition: TransitionId) {
+        let runtime = |error| Violation::Runtime(error, transition);
+        self.violations.extend(self.mistakes.drain(..).map(runtime));
+    }
+}
+
+impl Machine {
+    /// Who asks for the value of an expression in a state.
+    pub(crate) fn context<'a>(
+        &'a self,
+        state: &'a [u8],
+        shape: &'a Shape,
+        process: Option<usize>,
+        timeout: bool,
+    ) -> Context<'a> {
+        Context { machine: self, state, shape, process, timeout }
+    }
+
+    /// Whether a transition is possible when no message is offered. `moved`: whether another
+    /// transition of the process was.
+    pub(crate) fn guard(
+        &self,
+        context: &Context<'_>,
+        id: TransitionId,
+        moved: bool,
+        findings: &mut Findings,
+    ) -> Result<Guard, RuntimeError> {
+        findings.tried[id.0 as usize] = true;
+        let result = self.possible(
+            context,
+            &self.program.transition(id).action,
+            moved,
+            &mut findings.mistakes,
+        );
+        findings.mistakes_in(id);
+        result
+    }
+
+    fn possible(
+        &self,
+        context: &Context<'_>,
+        action: &Action,
+        moved: bool,
+        mistakes: &mut Mistakes,
+    ) -> Result<Guard, RuntimeError> {
+        let possible = match action {
+            Action::Skip
+            | Action::Assign(..)
+            | Action::AssignAll(_)
+            | Action::Assert(_)
+            | Action::Print { .. }
+            | Action::PrintMtype(..)
+            | Action::SetPriority(..)
+            | Action::Run { .. } => true,
+            Action::Else => !moved,
+            Action::Condition(condition) => context.eval(condition, mistakes)? != 0,
+            Action::Send { channel, .. } => {
+                let channel = context.channel(context.eval(channel, mistakes)?)?;
+                if channel.kind.capacity == 0 {
+                    return Ok(Guard::Offer);
+                }
+                context.message_count(channel) < channel.kind.capacity as usize
+            }
+            Action::Receive { channel, random, args, .. } => {
+                let channel = context.channel(context.eval(channel, mistakes)?)?;
+                context.find_message(channel, *random, args, mistakes)?.is_some()
+            }
+            Action::Die => context.process.is_some_and(|p| p + 1 == context.shape.processes.len()),
+            Action::DStep { entry } => {
+                for id in self.inner(context, *entry).1 {
+                    match self.possible(
+                        context,
+                        &self.program.transition(id).action,
+                        false,
+                        mistakes,
+                    )? {
+                        Guard::No => {}
+                        Guard::Yes => return Ok(Guard::Yes),
+                        Guard::Offer => return Err(RuntimeError::DStepRendezvous),
+                    }
+                }
+                false
+            }
+            Action::Event { .. } | Action::C(_) => false,
+        };
+        Ok(if possible { Guard::Yes } else { Guard::No })
+    }
+
+    /// Whether a transition takes an offered message.
+    pub(crate) fn answers(
+        &self,
+        context: &Context<'_>,
+        id: TransitionId,
+        message: &Message,
+        findings: &mut Findings,
+    ) -> Result<bool, RuntimeError> {
+        let transition = self.program.transition(id);
+        let result = self.takes(context, &transition.action, message, &mut findings.mistakes);
+        findings.mistakes_in(id);
+        if result == Ok(true) {
+            findings.tried[id.0 as usize] = true;
+        }
+        result
+    }
+
+    fn takes(
+        &self,
+        context: &Context<'_>,
+        action: &Action,
+        message: &Message,
+        mistakes: &mut Mistakes,
+    ) -> Result<bool, RuntimeError> {
+        match action {
+            // Nobody can look at an offer and leave it.
+            Action::Receive { channel, args, keep: false, .. } => {
+                let number = context.eval(channel, mistakes)?;
+                if number != message.channel {
+                    // A process that waits for a channel it does not have is an error of its own.
+                    return context.channel(number).map(|_| false);
+                }
+                if args.len() != message.fields.len() {
+                    return Err(RuntimeError::ReceiveFieldCount);
+                }
+                context.matches(args, message.fields.len(), |i| message.fields[i], mistakes)
+            }
+            Action::DStep { entry } => {
+                for id in self.inner(context, *entry).1 {
+                    if self.takes(
+                        context,
+                        &self.program.transition(id).action,
+                        message,
+                        mistakes,
+                    )? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The automaton of the process that asks, and the transitions of a local state of it.
+    fn inner(
+        &self,
+        context: &Context<'_>,
+        state: StateId,
+    ) -> (BodyId, impl DoubleEndedIterator<Item = TransitionId> + use<>) {
+        let body = match context.process {
+            Some(process) => context.shape.processes[process].kind,
+            None => self.options.claim.expect("who is not a process is the claim"),
+        };
+        (body, self.program.automaton(body).state(state).transition_ids())
+    }
+
+    /// The message that a send offers.
+    pub(crate) fn offer(
+        &self,
+        context: &Context<'_>,
+        id: TransitionId,
+        message: &mut Message,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let Action::Send { channel, args, .. } = &self.program.transition(id).action else {
+            unreachable!("only a send offers a message");
+        };
+        let result = (|| {
+            message.channel = context.eval(channel, &mut findings.mistakes)?;
+            let kind = context.channel(message.channel)?.kind;
+            if args.len() != kind.fields.len() {
+                findings.mistakes.push(RuntimeError::SendFieldCount);
+            }
+            message.fields.clear();
+            for (i, field) in kind.fields.iter().enumerate() {
+                let value = match args.get(i) {
+                    Some(arg) => context.eval(arg, &mut findings.mistakes)?,
+                    None => 0,
+                };
+                message.fields.push(field.scalar.truncate(value));
+            }
+            Ok(())
+        })();
+        findings.mistakes_in(id);
+        result
+    }
+
+    /// Takes a transition that is possible: its effect, and where the process goes.
+    pub(crate) fn take(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        id: TransitionId,
+        timeout: bool,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let transition = self.program.transition(id);
+        self.effect(work, process, id, timeout, None, findings)?;
+        self.advance(work, process, transition);
+        Ok(())
+    }
+
+    /// Takes the transition of a receiver that answers an offer.
+    pub(crate) fn take_answer(
+        &self,
+        work: &mut Work,
+        process: usize,
+        id: TransitionId,
+        timeout: bool,
+        message: &Message,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let transition = self.program.transition(id);
+        self.effect(work, Some(process), id, timeout, Some(message), findings)?;
+        self.advance(work, Some(process), transition);
+        Ok(())
+    }
+
+    /// Moves a process (or the claim) to the target of a transition.
+    pub(crate) fn advance(&self, work: &mut Work, process: Option<usize>, transition: &Transition) {
+        match process {
+            Some(process) => {
+                // The target is none if the process died; its block is gone then.
+                if let Some(at) = work.shape.processes.get(process) {
+                    store_u16(&mut work.state, at.offset, transition.to.0);
+                }
+                if let Some(last) = self.header.last {
+                    work.state[last] = process as u8;
+                }
+            }
+            None => {
+                let claim = self.header.claim.expect("who is not a process is the claim");
+                store_u16(&mut work.state, claim, transition.to.0);
+            }
+        }
+    }
+
+    fn effect(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        id: TransitionId,
+        timeout: bool,
+        offered: Option<&Message>,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let result = self.act(work, process, id, timeout, offered, findings);
+        findings.mistakes_in(id);
+        result
+    }
+
+    fn act(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        id: TransitionId,
+        timeout: bool,
+        offered: Option<&Message>,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let transition = self.program.transition(id);
+        let eval = |work: &Work, expr: &Expr, mistakes: &mut Mistakes| {
+            self.context(&work.state, &work.shape, process, timeout).eval(expr, mistakes)
+        };
+        match &transition.action {
+            Action::Skip
+            | Action::Condition(_)
+            | Action::Else
+            | Action::Event { .. }
+            | Action::C(_) => {}
+            Action::Assign(place, value) => {
+                let value = eval(work, value, &mut findings.mistakes)?;
+                self.set(work, process, timeout, place, value, &mut findings.mistakes)?;
+            }
+            Action::AssignAll(pairs) => {
+                for (place, value) in pairs {
+                    let value = eval(work, value, &mut findings.mistakes)?;
+                    self.set(work, process, timeout, place, value, &mut findings.mistakes)?;
+                }
+            }
+            Action::Assert(condition) => {
+                if eval(work, condition, &mut findings.mistakes)? == 0 && self.options.assertions {
+                    findings.violations.push(Violation::Assertion(id));
+                }
+            }
+            Action::Print { format, args } => {
+                self.print(work, process, timeout, format, args, findings)?;
+            }
+            Action::PrintMtype(value, set) => {
+                let value = eval(work, value, &mut findings.mistakes)?;
+                if let Some(prints) = &mut findings.prints {
+                    prints.push_str(&format::mtype(&self.program, *set, value));
+                }
+            }
+            Action::SetPriority(pid, priority) => {
+                let pid = eval(work, pid, &mut findings.mistakes)?;
+                let priority = eval(work, priority, &mut findings.mistakes)?;
+                if let Some(at) =
+                    usize::try_from(pid).ok().and_then(|p| work.shape.processes.get(p))
+                {
+                    if !(1..=255).contains(&priority) {
+                        return Err(RuntimeError::PriorityRange);
+                    }
+                    store(&mut work.state, at.offset + 2, Scalar::U8, priority);
+                }
+            }
+            Action::Run { result, body, args, priority } => {
+                let priority = match priority {
+                    Some(priority) => eval(work, priority, &mut findings.mistakes)?,
+                    None => 1,
+                };
+                let mut values = Vec::with_capacity(args.len());
+                for arg in args {
+                    values.push(eval(work, arg, &mut findings.mistakes)?);
+                }
+                let pid = self.create(work, *body, &values, priority)?;
+                if let Some(place) = result {
+                    self.set(work, process, timeout, place, pid, &mut findings.mistakes)?;
+                }
+            }
+            Action::Send { channel, sorted, args } => {
+                let number = eval(work, channel, &mut findings.mistakes)?;
+                let mut values = Vec::with_capacity(args.len());
+                for arg in args {
+                    values.push(eval(work, arg, &mut findings.mistakes)?);
+                }
+                let slot = self.enqueue(work, number, &values, *sorted, &mut findings.mistakes)?;
+                if self.header.trace.is_some() {
+                    // SPIN looks at the message in the last place, also after a sorted send.
+                    let message = self.message(work, number, slot)?;
+                    self.event(work, true, &message, id, findings)?;
+                }
+            }
+            Action::Receive { channel, random, keep, args } => {
+                if let Some(message) = offered {
+                    if self.header.trace.is_some() {
+                        self.event(work, true, message, id, findings)?;
+                        self.event(work, false, message, id, findings)?;
+                    }
+                    return self.receive_fields(
+                        work,
+                        process,
+                        timeout,
+                        args,
+                        &message.fields,
+                        &mut findings.mistakes,
+                    );
+                }
+                let number = eval(work, channel, &mut findings.mistakes)?;
+                let context = self.context(&work.state, &work.shape, process, timeout);
+                let at = context.channel(number)?;
+                if args.len() != at.kind.fields.len() {
+                    return Err(RuntimeError::ReceiveFieldCount);
+                }
+                let slot = context
+                    .find_message(at, *random, args, &mut findings.mistakes)?
+                    .expect("a receive is taken only if it is possible");
+                let fields: Vec<i32> =
+                    (0..args.len()).map(|i| context.message_field(at, slot, i)).collect();
+                if !keep && self.header.trace.is_some() {
+                    let first = self.message(work, number, 0)?;
+                    self.event(work, false, &first, id, findings)?;
+                }
+                self.receive_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
+                if !keep {
+                    let at = self.channel_at(&work.shape, number)?;
+                    dequeue(&mut work.state, at, slot);
+                }
+            }
+            Action::Die => {
+                work.shape = work.shape.pop_process();
+                work.state.truncate(work.shape.bytes);
+                self.note_shape(work);
+            }
+            Action::DStep { entry } => {
+                self.run_d_step(work, process, transition.to, *entry, timeout, offered, findings)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn receive_fields(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        timeout: bool,
+        args: &[ReceiveArg],
+        fields: &[i32],
+        mistakes: &mut Mistakes,
+    ) -> Result<(), RuntimeError> {
+        for (arg, &value) in args.iter().zip(fields) {
+            if let ReceiveArg::Store(place) = arg {
+                // One after the other: an index may use a variable that was just received.
+                self.set(work, process, timeout, place, value, mistakes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        timeout: bool,
+        place: &Place,
+        value: i32,
+        mistakes: &mut Mistakes,
+    ) -> Result<(), RuntimeError> {
+        let offset =
+            self.context(&work.state, &work.shape, process, timeout).offset(place, mistakes)?;
+        store(&mut work.state, offset, place.scalar, value);
+        Ok(())
+    }
+
+    fn print(
+        &self,
+        work: &Work,
+        process: Option<usize>,
+        timeout: bool,
+        format: &str,
+        args: &[(Expr, Option<MtypeId>)],
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let context = self.context(&work.state, &work.shape, process, timeout);
+        let mut values = Vec::with_capacity(args.len());
+        for (arg, set) in args {
+            values.push((context.eval(arg, &mut findings.mistakes)?, *set));
+        }
+        if let Some(prints) = &mut findings.prints {
+            prints.push_str(&format::printf(&self.program, format, &values));
+        }
+        Ok(())
+    }
+
+    /// Runs the inside of a `d_step` until it comes to `exit`.
+    #[allow(clippy::too_many_arguments)]
+    fn run_d_step(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        exit: StateId,
+        entry: StateId,
+        timeout: bool,
+        mut offered: Option<&Message>,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let mut at = entry;
+        // Brent's way to notice a cycle: compare with a state remembered at each power of two.
+        let mut remembered: Option<(StateId, Work)> = None;
+        let mut steps = 0u64;
+        while steps == 0 || at != exit {
+            let context = self.context(&work.state, &work.shape, process, timeout);
+            let mut chosen = None;
+            for id in self.inner(&context, at).1 {
+                let possible = match offered {
+                    Some(message) => self.answers(&context, id, message, findings)?,
+                    // The transitions are tried in order with `else` last, so when it is looked at
+                    // no other was possible.
+                    None => match self.guard(&context, id, false, findings)? {
+                        Guard::No => false,
+                        Guard::Yes => true,
+                        Guard::Offer => return Err(RuntimeError::DStepRendezvous),
+                    },
+                };
+                if possible {
+                    chosen = Some(id);
+                    break;
+                }
+            }
+            let Some(id) = chosen else {
+                return Err(RuntimeError::DStepBlocks);
+            };
+            self.effect(work, process, id, timeout, offered.take(), findings)?;
+            at = self.program.transition(id).to;
+            steps += 1;
+            if let Some((state, old)) = &remembered
+                && *state == at
+                && old.state == work.state
+            {
+                return Err(RuntimeError::DStepEndless);
+            }
+            if steps.is_power_of_two() {
+                if self.stopped() {
+                    return Err(RuntimeError::DStepEndless);
+                }
+                remembered = Some((at, work.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates a process and says its number.
+    pub(crate) fn create(
+        &self,
+        work: &mut Work,
+        body: BodyId,
+        args: &[i32],
+        priority: i32,
+    ) -> Result<i32, RuntimeError> {
+        let pid = work.shape.processes.len();
+        if pid + usize::from(self.header.claim.is_some()) >= MAX_ALIVE {
+            return Err(RuntimeError::TooManyProcesses);
+        }
+        let automaton = self.program.automaton(body);
+        let start = work.shape.bytes;
+        let bytes = self.header.process + automaton.locals.bytes as usize;
+        self.grow(work, Entity::Process(body), bytes);
+        store_u16(&mut work.state, start, automaton.initial.0);
+        if self.program.uses.priorities {
+            store(&mut work.state, start + 2, Scalar::U8, priority);
+        }
+        for (place, value) in automaton.params.iter().zip(args) {
+            let offset = start + self.header.process + place.offset as usize;
+            store(&mut work.state, offset, place.scalar, *value);
+        }
+        self.initialize(work, &automaton.init, Some(pid))?;
+        Ok(pid as i32)
+    }
+
+    /// Runs what initializes a block.
+    pub(crate) fn initialize(
+        &self,
+        work: &mut Work,
+        steps: &[InitStep],
+        process: Option<usize>,
+    ) -> Result<(), RuntimeError> {
+        let mut mistakes = Mistakes::new();
+        for step in steps {
+            let (place, value) = match step {
+                InitStep::Store(place, value) => {
+                    let context = self.context(&work.state, &work.shape, process, false);
+                    (place, context.eval(value, &mut mistakes)?)
+                }
+                InitStep::NewChannel(place, kind) => (place, self.create_channel(work, *kind)?),
+            };
+            self.set(work, process, false, place, value, &mut mistakes)?;
+        }
+        Ok(())
+    }
+
+    fn create_channel(&self, work: &mut Work, kind: ChannelTypeId) -> Result<i32, RuntimeError> {
+        let number = work.shape.channels.len() + 1;
+        if number > MAX_ALIVE {
+            return Err(RuntimeError::TooManyChannels);
+        }
+        let bytes = self.program.channel(kind).bytes() as usize;
+        self.grow(work, Entity::Channel(kind), bytes);
+        Ok(number as i32)
+    }
+
+    fn grow(&self, work: &mut Work, entity: Entity, bytes: usize) {
+        work.shape = self.shapes.push(&work.shape, entity, bytes);
+        work.state.resize(work.shape.bytes, 0);
+        self.note_shape(work);
+    }
+
+    fn note_shape(&self, work: &mut Work) {
+        store_u32(&mut work.state, self.header.shape, work.shape.id);
+    }
+
+    fn message(&self, work: &Work, number: i32, slot: usize) -> Result<Message, RuntimeError> {
+        let context = self.context(&work.state, &work.shape, None, false);
+        let at = context.channel(number)?;
+        let fields =
+            (0..at.kind.fields.len()).map(|i| context.message_field(at, slot, i)).collect();
+        Ok(Message { channel: number, fields })
+    }
+
+    /// Puts a message into a channel that has room; says in which place SPIN's trace looks for it.
+    fn enqueue(
+        &self,
+        work: &mut Work,
+        number: i32,
+        values: &[i32],
+        sorted: bool,
+        mistakes: &mut Mistakes,
+    ) -> Result<usize, RuntimeError> {
+        let channel = self.channel_at(&work.shape, number)?;
+        let context = self.context(&work.state, &work.shape, None, false);
+        let fields = &channel.kind.fields;
+        if values.len() != fields.len() {
+            mistakes.push(RuntimeError::SendFieldCount);
+        }
+        let value = |i: usize| values.get(i).copied().unwrap_or(0);
+        let count = context.message_count(channel);
+        let mut slot = count;
+        if sorted {
+            // Before the first message that is larger; the new values count as sent, not as stored.
+            slot = (0..count)
+                .find(|&s| {
+                    (0..fields.len())
+                        .map(|i| value(i).cmp(&context.message_field(channel, s, i)))
+                        .find(|order| order.is_ne())
+                        .is_some_and(std::cmp::Ordering::is_lt)
+                })
+                .unwrap_or(count);
+        }
+        let size = channel.kind.message_bytes as usize;
+        let from = message_offset(channel, slot);
+        let end = message_offset(channel, count);
+        work.state.copy_within(from..end, from + size);
+        for (i, field) in fields.iter().enumerate() {
+            store(&mut work.state, from + field.offset as usize, field.scalar, value(i));
+        }
+        work.state[channel.offset] += 1;
+        Ok(count)
+    }
+
+    /// Moves the trace on by an event of the model.
+    fn event(
+        &self,
+        work: &mut Work,
+        send: bool,
+        message: &Message,
+        cause: TransitionId,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let (Some(at), Some(body)) = (self.header.trace, self.program.trace) else {
+            return Ok(());
+        };
+        let automaton = self.program.automaton(body);
+        let forbidden = automaton.kind == BodyKind::NoTrace;
+        let context = self.context(&work.state, &work.shape, None, false);
+        let mut mistakes = Mistakes::new();
+        let concerns =
+            |id: TransitionId, mistakes: &mut Mistakes| match &self.program.transition(id).action {
+                Action::Event { send: s, channel, .. } if *s == send => {
+                    Ok(context.eval(channel, mistakes)? == message.channel)
+                }
+                _ => Ok(false),
+            };
+        let mut in_scope = false;
+        for id in automaton.states.iter().flat_map(|s| s.transition_ids()) {
+            in_scope = in_scope || concerns(id, &mut mistakes)?;
+        }
+        if !in_scope {
+            return Ok(());
+        }
+        let mut next = None;
+        for id in automaton.state(StateId(load_u16(&work.state, at))).transition_ids() {
+            let fits = match &self.program.transition(id).action {
+                Action::Event { args, .. } => {
+                    concerns(id, &mut mistakes)?
+                        && context.matches(
+                            args,
+                            message.fields.len(),
+                            |i| message.fields[i],
+                            &mut mistakes,
+                        )?
+                }
+                Action::Skip => true,
+                Action::Else => next.is_none(),
+                _ => false,
+            };
+            if fits {
+                findings.tried[id.0 as usize] = true;
+                if next.replace(self.program.transition(id).to).is_some() {
+                    findings
+                        .violations
+                        .push(Violation::Runtime(RuntimeError::TraceNondeterminism, cause));
+                    break;
+                }
+            }
+        }
+        match next {
+            Some(state) => {
+                store_u16(&mut work.state, at, state.0);
+                if forbidden && state == self.trace_end {
+                    findings.violations.push(Violation::TraceComplete);
+                }
+            }
+            // Only a run that shows the forbidden events from its start counts.
+            None if forbidden => store_u16(&mut work.state, at, self.trace_end.0),
+            None => findings.violations.push(Violation::TraceMismatch),
+        }
+        Ok(())
+    }
+
+    /// Whether a process has a possible transition, asked by another.
+    pub(crate) fn enabled(
+        &self,
+        asker: &Context<'_>,
+        process: usize,
+        mistakes: &mut Mistakes,
+    ) -> Result<bool, RuntimeError> {
+        let context = Context { process: Some(process), ..*asker };
+        let automaton = self.program.automaton(context.shape.processes[process].kind);
+        if let Some(provided) = &automaton.provided
+            && context.eval(provided, mistakes)? == 0
+        {
+            return Ok(false);
+        }
+        for id in automaton.state(context.control(process)).transition_ids() {
+            let action = &self.program.transition(id).action;
+            if self.possible(&context, action, false, mistakes)? != Guard::No {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Takes a message out of a channel.
+fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
+    let count = usize::from(state[channel.offset]);
+    let from = message_offset(channel, slot);
+    let end = message_offset(channel, count);
+    let size = channel.kind.message_bytes as usize;
+    state.copy_within(from + size..end, from);
+    state[end - size..end].fill(0);
+    state[channel.offset] -= 1;
+}

@@ -1,0 +1,665 @@
+//! From a state to its successors.
+//!
+//! A *frame* is a state in which one step is to be taken: a state as searches know it, or one that
+//! they never see, inside an atomic sequence or between the move of a claim and that of the system.
+//! A frame hands out its moves one at a time, in the order of SPIN's verifier (its procedure
+//! `new_state`): processes from the youngest to the oldest, transitions in the order of their list.
+//! [`Machine::expand`] walks the tree of frames below a state until it comes to states again. The
+//! stack of frames is a vector, so an atomic sequence may be as long as memory allows.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashSet, FxHasher};
+use spinward_program::ir::{StateId, TransitionId};
+use std::hash::Hasher;
+
+use crate::Machine;
+use crate::eval::{Context, Mistakes};
+use crate::exec::{Findings, Guard, Message, Work};
+use crate::memory::load_u16;
+use crate::shape::Shape;
+use crate::system::{Flow, Sink, Step};
+use crate::violation::{RuntimeError, Violation};
+
+/// Below this depth of the stack a repeated frame is looked for by comparing with each.
+const COMPARED_FRAMES: usize = 8;
+
+/// Where a frame is in the list of its moves.
+#[derive(Debug, Default)]
+struct Scan {
+    /// The process whose transitions are tried; those above it are done.
+    process: usize,
+    /// Its next transition and the end of its list.
+    next: u32,
+    end: u32,
+    /// Whether one of its transitions was possible.
+    moved: bool,
+    /// The escape sequence that was entered: only transitions of the same one count then.
+    escape: u16,
+}
+
+/// An offer that waits for an answer.
+#[derive(Debug)]
+struct Offer {
+    sender: usize,
+    transition: TransitionId,
+    message: Message,
+    /// The state with the sender gone on.
+    offered: Work,
+    answered: bool,
+    scan: Scan,
+}
+
+/// A state in which a step is to be taken.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    work: Work,
+    /// The process inside an atomic sequence.
+    exclusive: Option<usize>,
+    /// Whether the claim is to move.
+    claim_turn: bool,
+    timeout: bool,
+    /// Claim turn: the system could not move, so the claim is to move again with `timeout` true.
+    retry: bool,
+    /// How many steps lead here.
+    depth: usize,
+    /// Whether anybody could move.
+    any: bool,
+    /// What went wrong while transitions were looked at that turned out not to be possible.
+    idle: Vec<Violation>,
+    /// The oldest process that may move.
+    lowest: usize,
+    scan: Scan,
+    offer: Option<Box<Offer>>,
+}
+
+/// A move of a frame.
+pub(crate) struct Taken {
+    /// One step, or the two of a rendezvous.
+    pub steps: [Step; 2],
+    pub count: usize,
+    /// The process that goes on alone.
+    pub exclusive: Option<usize>,
+    /// Whether it leads anywhere; a run-time error ends the run.
+    pub alive: bool,
+}
+
+/// Room to work in.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(crate) findings: Findings,
+    frames: Vec<Frame>,
+    spare: Vec<Frame>,
+    next: Option<Work>,
+    steps: Vec<Step>,
+    /// Hashes of the frames above [`COMPARED_FRAMES`].
+    seen: FxHashSet<u64>,
+    /// Whether the current expansion met a cycle inside an atomic sequence; then every frame of it
+    /// is entered once only.
+    cyclic: bool,
+    /// Whether any expansion did: such an atomic sequence need not end.
+    pub endless_atomic: bool,
+}
+
+impl Scratch {
+    pub(crate) fn new(transitions: usize) -> Self {
+        Self { findings: Findings::new(transitions), ..Self::default() }
+    }
+
+    /// By transition: whether a process ever stood before it, so that it was looked at.
+    pub fn tried(&self) -> &[bool] {
+        &self.findings.tried
+    }
+}
+
+impl Frame {
+    fn new(work: Work) -> Self {
+        Self {
+            work,
+            exclusive: None,
+            claim_turn: false,
+            timeout: false,
+            retry: false,
+            depth: 0,
+            any: false,
+            idle: Vec::new(),
+            lowest: 0,
+            scan: Scan::default(),
+            offer: None,
+        }
+    }
+
+    /// Makes the frame ready to hand out its moves.
+    fn rewind(&mut self) {
+        self.any = false;
+        self.offer = None;
+        let (youngest, lowest) = match self.exclusive {
+            Some(process) => (process + 1, process),
+            None => (self.work.shape.processes.len(), 0),
+        };
+        self.lowest = lowest;
+        self.scan = Scan { process: youngest, ..Scan::default() };
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self.exclusive == other.exclusive
+            && self.claim_turn == other.claim_turn
+            && self.work.state == other.work.state
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write(&self.work.state);
+        hasher.write_usize(self.exclusive.map_or(0, |p| p + 1));
+        hasher.finish()
+    }
+}
+
+impl Machine {
+    /// All successors of a state.
+    pub(crate) fn explore(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        scratch.steps.clear();
+        scratch.cyclic = false;
+        scratch.seen.clear();
+        while let Some(frame) = scratch.frames.pop() {
+            scratch.spare.push(frame);
+        }
+        let shape = self.shapes.get(self.shape_of(state));
+        self.enter(scratch, None, |work| {
+            work.state.clear();
+            work.state.extend_from_slice(state);
+            work.shape = shape;
+        });
+        let first = scratch.frames.last_mut().expect("just entered");
+        first.claim_turn = self.header.claim.is_some();
+        if self.claim_ended(&first.work) {
+            sink.violation(Violation::ClaimEnd, &[])?;
+        }
+        for violation in self.broken_invariants(&first.work) {
+            sink.violation(violation, &[])?;
+        }
+        while let Some(frame) = scratch.frames.last_mut() {
+            scratch.steps.truncate(frame.depth);
+            let next = scratch.next.get_or_insert_with(|| frame.work.clone());
+            let taken = self.next_move(frame, next, &mut scratch.findings);
+            let Some(taken) = taken else {
+                self.leave(scratch, sink)?;
+                continue;
+            };
+            for &step in &taken.steps[..taken.count] {
+                scratch.steps.push(step);
+            }
+            for violation in scratch.findings.violations.drain(..) {
+                sink.violation(violation, &scratch.steps)?;
+            }
+            if !taken.alive {
+                continue;
+            }
+            if self.claim_ended(next) {
+                sink.violation(Violation::ClaimEnd, &scratch.steps)?;
+            }
+            let claim_moved = frame.claim_turn;
+            if taken.exclusive.is_none() && !claim_moved {
+                sink.successor(&next.state, &scratch.steps)?;
+                continue;
+            }
+            let timeout = frame.timeout && claim_moved;
+            let claim_turn = claim_moved && taken.exclusive == Some(CLAIM);
+            let exclusive = taken.exclusive.filter(|&p| p != CLAIM);
+            let depth = scratch.steps.len();
+            let work = scratch.next.take().expect("filled above");
+            self.enter(scratch, Some(work), |_| ());
+            let frame = scratch.frames.last_mut().expect("just entered");
+            frame.exclusive = exclusive;
+            frame.claim_turn = claim_turn;
+            frame.timeout = timeout;
+            frame.depth = depth;
+            frame.rewind();
+            if self.repeats(scratch) {
+                self.drop_frame(scratch);
+            }
+            if scratch.frames.len().is_multiple_of(1024) && self.stopped() {
+                return Flow::Break(());
+            }
+        }
+        Flow::Continue(())
+    }
+
+    /// Pushes a frame, reusing an old one's room.
+    fn enter(&self, scratch: &mut Scratch, work: Option<Work>, fill: impl FnOnce(&mut Work)) {
+        let mut frame = match scratch.spare.pop() {
+            Some(frame) => frame,
+            None => Frame::new(Work { state: Vec::new(), shape: self.shapes.get(0) }),
+        };
+        if let Some(work) = work {
+            scratch.next = Some(std::mem::replace(&mut frame.work, work));
+        }
+        fill(&mut frame.work);
+        frame.exclusive = None;
+        frame.claim_turn = false;
+        frame.timeout = false;
+        frame.retry = false;
+        frame.depth = 0;
+        frame.idle.clear();
+        frame.rewind();
+        scratch.frames.push(frame);
+    }
+
+    /// Whether the last frame stands on the stack already (or, in an expansion that met a cycle, was
+    /// entered before).
+    fn repeats(&self, scratch: &mut Scratch) -> bool {
+        let (last, below) = scratch.frames.split_last().expect("just entered");
+        let compared = below.len().min(COMPARED_FRAMES);
+        let mut found = below[..compared].iter().any(|frame| frame.same_as(last));
+        if below.len() >= COMPARED_FRAMES || scratch.cyclic {
+            let hash = last.hash();
+            if !scratch.seen.insert(hash) && !found {
+                found = scratch.cyclic || below[compared..].iter().any(|frame| frame.same_as(last));
+            }
+        }
+        if found {
+            scratch.cyclic = true;
+            scratch.endless_atomic = true;
+        }
+        found
+    }
+
+    fn drop_frame(&self, scratch: &mut Scratch) {
+        let Some(frame) = scratch.frames.pop() else {
+            return;
+        };
+        if !scratch.cyclic && scratch.frames.len() >= COMPARED_FRAMES {
+            scratch.seen.remove(&frame.hash());
+        }
+        scratch.spare.push(frame);
+    }
+
+    /// The last frame has no more moves: what that means if it had none at all.
+    fn leave(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        let frame = scratch.frames.last_mut().expect("a frame is left once");
+        let steps = &scratch.steps[..frame.depth];
+        for violation in frame.idle.drain(..) {
+            sink.violation(violation, steps)?;
+        }
+        if frame.claim_turn {
+            if frame.retry {
+                frame.retry = false;
+                frame.timeout = true;
+                frame.rewind();
+                return Flow::Continue(());
+            }
+        } else if !frame.any {
+            if frame.exclusive.is_some() {
+                // Blocked inside an atomic sequence: it is interrupted, and the state is like any.
+                sink.successor(&frame.work.state, steps)?;
+            } else if self.program.uses.timeout && !frame.timeout {
+                if self.header.claim.is_none() {
+                    frame.timeout = true;
+                    frame.rewind();
+                    return Flow::Continue(());
+                }
+                let below = scratch.frames.len() - 2;
+                scratch.frames[below].retry = true;
+            } else if self.header.claim.is_some() {
+                // The run has ended; for the claim its last state is repeated for ever.
+                sink.successor(&frame.work.state, steps)?;
+            } else if self.options.end_states && self.invalid_end(&frame.work) {
+                sink.violation(Violation::InvalidEndState, steps)?;
+            }
+        }
+        self.drop_frame(scratch);
+        Flow::Continue(())
+    }
+
+    pub(crate) fn claim_ended(&self, work: &Work) -> bool {
+        let (Some(at), Some(body)) = (self.header.claim, self.options.claim) else {
+            return false;
+        };
+        self.program.automaton(body).state(StateId(load_u16(&work.state, at))).end
+    }
+
+    /// The invariants that do not hold in a state, or have no value in it.
+    pub(crate) fn broken_invariants<'a>(
+        &'a self,
+        work: &'a Work,
+    ) -> impl Iterator<Item = Violation> + 'a {
+        let context = self.context(&work.state, &work.shape, None, false);
+        let broken =
+            move |condition| context.eval(condition, &mut Mistakes::new()).unwrap_or(0) == 0;
+        self.options
+            .invariants
+            .iter()
+            .enumerate()
+            .filter(move |(_, condition)| broken(*condition))
+            .map(|(i, _)| Violation::Invariant(i as u32))
+    }
+
+    pub(crate) fn invalid_end(&self, work: &Work) -> bool {
+        let context = self.context(&work.state, &work.shape, None, false);
+        work.shape
+            .processes
+            .iter()
+            .enumerate()
+            .any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end)
+    }
+
+    /// The next move of a frame; the state it leads to is put into `next`.
+    fn next_move(
+        &self,
+        frame: &mut Frame,
+        next: &mut Work,
+        findings: &mut Findings,
+    ) -> Option<Taken> {
+        if frame.claim_turn {
+            return self.next_claim_move(frame, next, findings);
+        }
+        loop {
+            if let Some(offer) = &mut frame.offer {
+                if let Some(taken) =
+                    self.next_answer(offer, frame.timeout, next, findings, &mut frame.idle)
+                {
+                    return Some(taken);
+                }
+                if offer.answered {
+                    frame.any = true;
+                    frame.scan.moved = true;
+                } else {
+                    frame.scan.escape = 0;
+                }
+                frame.offer = None;
+            }
+            let scan = &mut frame.scan;
+            if scan.next == scan.end {
+                if scan.process == frame.lowest {
+                    return None;
+                }
+                scan.process -= 1;
+                self.scan_process(&frame.work, scan, frame.timeout, &mut frame.idle);
+                continue;
+            }
+            let id = TransitionId(scan.next);
+            let process = scan.process;
+            scan.next += 1;
+            let transition = self.program.transition(id);
+            if scan.escape > 0 && scan.escape != transition.escape {
+                scan.next = scan.end;
+                continue;
+            }
+            let context =
+                self.context(&frame.work.state, &frame.work.shape, Some(process), frame.timeout);
+            let guard = self.guard(&context, id, scan.moved, findings);
+            let step = Step { process: process as u16, transition: id };
+            let done = match guard {
+                Ok(Guard::No) => {
+                    frame.idle.append(&mut findings.violations);
+                    continue;
+                }
+                Ok(Guard::Offer) => {
+                    let mut message = Message::default();
+                    match self.offer(&context, id, &mut message, findings) {
+                        Ok(()) => {
+                            scan.escape = transition.escape;
+                            frame.offer =
+                                Some(Box::new(self.make_offer(&frame.work, process, id, message)));
+                            continue;
+                        }
+                        Err(error) => Err(error),
+                    }
+                }
+                Ok(Guard::Yes) => {
+                    self.determinism(process, id, &frame.work.shape, scan.moved, findings);
+                    copy(&frame.work, next);
+                    self.take(next, Some(process), id, frame.timeout, findings)
+                }
+                Err(error) => Err(error),
+            };
+            scan.moved = true;
+            scan.escape = transition.escape;
+            frame.any = true;
+            if let Err(error) = done {
+                findings.violations.push(Violation::Runtime(error, id));
+            }
+            return Some(Taken {
+                steps: [step, step],
+                count: 1,
+                exclusive: transition.atomic.then_some(process),
+                alive: done.is_ok(),
+            });
+        }
+    }
+
+    /// Finds the transitions of the process a scan has come to; none if it may not move.
+    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, idle: &mut Vec<Violation>) {
+        scan.moved = false;
+        scan.escape = 0;
+        (scan.next, scan.end) = (0, 0);
+        let process = scan.process;
+        let context = self.context(&work.state, &work.shape, Some(process), timeout);
+        let automaton = self.program.automaton(work.shape.processes[process].kind);
+        let transitions = automaton.state(context.control(process)).transitions.clone();
+        let mut mistakes = Mistakes::new();
+        let allowed = (|| {
+            if let Some(provided) = &automaton.provided
+                && context.eval(provided, &mut mistakes)? == 0
+            {
+                return Ok(false);
+            }
+            self.has_highest_priority(&context, process, &mut mistakes)
+        })();
+        if let Err(error) = allowed {
+            mistakes.push(error);
+        }
+        let first = TransitionId(transitions.start);
+        idle.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
+        if allowed == Ok(true) {
+            (scan.next, scan.end) = (transitions.start, transitions.end);
+        }
+    }
+
+    fn has_highest_priority(
+        &self,
+        context: &Context<'_>,
+        process: usize,
+        mistakes: &mut Mistakes,
+    ) -> Result<bool, RuntimeError> {
+        if !self.program.uses.priorities {
+            return Ok(true);
+        }
+        let own = context.priority(process);
+        for other in 0..context.shape.processes.len() {
+            if other != process
+                && context.priority(other) > own
+                && self.enabled(context, other, mistakes)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn determinism(
+        &self,
+        process: usize,
+        id: TransitionId,
+        shape: &Shape,
+        moved: bool,
+        findings: &mut Findings,
+    ) {
+        if moved && self.program.automaton(shape.processes[process].kind).deterministic {
+            findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
+        }
+    }
+
+    fn make_offer(
+        &self,
+        work: &Work,
+        sender: usize,
+        transition: TransitionId,
+        message: Message,
+    ) -> Offer {
+        let mut offered = work.clone();
+        self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
+        Offer { sender, transition, message, offered, answered: false, scan }
+    }
+
+    /// The next answer to an offer.
+    fn next_answer(
+        &self,
+        offer: &mut Offer,
+        timeout: bool,
+        next: &mut Work,
+        findings: &mut Findings,
+        idle: &mut Vec<Violation>,
+    ) -> Option<Taken> {
+        loop {
+            let scan = &mut offer.scan;
+            if scan.next == scan.end {
+                if scan.process == 0 {
+                    return None;
+                }
+                scan.process -= 1;
+                if scan.process != offer.sender {
+                    self.scan_process(&offer.offered, scan, timeout, idle);
+                }
+                continue;
+            }
+            let id = TransitionId(scan.next);
+            let process = scan.process;
+            scan.next += 1;
+            let transition = self.program.transition(id);
+            if scan.escape > 0 && scan.escape != transition.escape {
+                scan.next = scan.end;
+                continue;
+            }
+            let context =
+                self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
+            let done = match self.answers(&context, id, &offer.message, findings) {
+                Ok(false) => {
+                    idle.append(&mut findings.violations);
+                    continue;
+                }
+                Ok(true) => {
+                    self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
+                    copy(&offer.offered, next);
+                    self.take_answer(next, process, id, timeout, &offer.message, findings)
+                }
+                Err(error) => Err(error),
+            };
+            scan.moved = true;
+            scan.escape = transition.escape;
+            offer.answered = true;
+            if let Err(error) = done {
+                findings.violations.push(Violation::Runtime(error, id));
+            }
+            let sent = Step { process: offer.sender as u16, transition: offer.transition };
+            let received = Step { process: process as u16, transition: id };
+            return Some(Taken {
+                steps: [sent, received],
+                count: 2,
+                exclusive: transition.atomic.then_some(process),
+                alive: done.is_ok(),
+            });
+        }
+    }
+
+    fn next_claim_move(
+        &self,
+        frame: &mut Frame,
+        next: &mut Work,
+        findings: &mut Findings,
+    ) -> Option<Taken> {
+        let (at, body) = (self.header.claim?, self.options.claim?);
+        let scan = &mut frame.scan;
+        if scan.end == 0 {
+            let state = StateId(load_u16(&frame.work.state, at));
+            let transitions = self.program.automaton(body).state(state).transitions.clone();
+            (scan.next, scan.end) = (transitions.start, transitions.end);
+        }
+        while scan.next < scan.end {
+            let id = TransitionId(scan.next);
+            scan.next += 1;
+            let transition = self.program.transition(id);
+            if scan.escape > 0 && scan.escape != transition.escape {
+                break;
+            }
+            let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
+            let done = match self.guard(&context, id, scan.moved, findings) {
+                Ok(Guard::No | Guard::Offer) => {
+                    frame.idle.append(&mut findings.violations);
+                    continue;
+                }
+                Ok(Guard::Yes) => {
+                    copy(&frame.work, next);
+                    self.take(next, None, id, frame.timeout, findings)
+                }
+                Err(error) => Err(error),
+            };
+            scan.moved = true;
+            scan.escape = transition.escape;
+            frame.any = true;
+            if let Err(error) = done {
+                findings.violations.push(Violation::Runtime(error, id));
+            }
+            let step = Step { process: Step::CLAIM, transition: id };
+            return Some(Taken {
+                steps: [step, step],
+                count: 1,
+                exclusive: transition.atomic.then_some(CLAIM),
+                alive: done.is_ok(),
+            });
+        }
+        None
+    }
+
+    /// All moves of a state between two steps of a run.
+    pub(crate) fn all_moves(
+        &self,
+        work: Work,
+        exclusive: Option<usize>,
+        claim_turn: bool,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+    ) -> Vec<Violation> {
+        let mut frame = Frame::new(work);
+        frame.exclusive = exclusive;
+        frame.claim_turn = claim_turn;
+        let mut next = frame.work.clone();
+        loop {
+            frame.rewind();
+            while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
+                let violations = std::mem::take(&mut scratch.findings.violations);
+                each(taken, &next, violations);
+            }
+            let mut found = std::mem::take(&mut frame.idle);
+            if frame.any {
+                return found;
+            }
+            if frame.exclusive.take().is_some() {
+                continue;
+            }
+            if self.program.uses.timeout && !frame.timeout {
+                frame.timeout = true;
+                continue;
+            }
+            if self.header.claim.is_none()
+                && self.options.end_states
+                && self.invalid_end(&frame.work)
+            {
+                found.push(Violation::InvalidEndState);
+            }
+            return found;
+        }
+    }
+}
+
+/// The claim, as one that goes on alone.
+pub(crate) const CLAIM: usize = Step::CLAIM as usize;
+
+fn copy(from: &Work, to: &mut Work) {
+    to.state.clear();
+    to.state.extend_from_slice(&from.state);
+    if !Arc::ptr_eq(&from.shape, &to.shape) {
+        to.shape = from.shape.clone();
+    }
+}
