@@ -8,6 +8,7 @@
 pub mod bfs;
 mod chunked;
 pub mod dfs;
+mod findings;
 pub mod limits;
 pub mod outcome;
 mod rebuild;
