@@ -9,7 +9,7 @@ use super::*;
 use std::path::PathBuf;
 
 /// Parses a text; the third part tells of all mistakes.
-fn parse_text(text: &str) -> (Model, SourceMap, Vec<Diagnostic>) {
+pub(crate) fn parse_text(text: &str) -> (Model, SourceMap, Vec<Diagnostic>) {
     let mut source = SourceMap::default();
     let file = source.add_file(PathBuf::from("test.pml"), text.to_owned(), None);
     let tokens = lexer::tokens(text, file);
@@ -46,7 +46,7 @@ fn mistakes(text: &str) -> String {
 }
 
 /// A model that must be without mistakes.
-fn accepted(text: &str) -> Model {
+pub(crate) fn accepted(text: &str) -> Model {
     let (model, _, diagnostics) = parse_text(text);
     assert!(
         !diagnostics.iter().any(Diagnostic::is_error),
