@@ -50,8 +50,10 @@ fn defined_operand(
             Some(RawKind::Ident(name)),
             Some(RawKind::Punct(Punct::RParen)),
         ) => Ok((macros.is_defined(name), 3)),
-        _ => Err(Diagnostic::error(span, "`defined` needs the name of a macro")
-            .help("write `defined(NAME)`")),
+        _ => Err(
+            Diagnostic::error(span, "`defined` needs the name of a macro")
+                .help("write `defined(NAME)`"),
+        ),
     }
 }
 
@@ -204,8 +206,10 @@ impl Parser<'_> {
 
     fn unary(&mut self, live: bool) -> Result<Value, Diagnostic> {
         let Some(token) = self.next() else {
-            return Err(Diagnostic::error(self.span, "the condition is not complete")
-                .label("an operand is missing at the end"));
+            return Err(
+                Diagnostic::error(self.span, "the condition is not complete")
+                    .label("an operand is missing at the end"),
+            );
         };
         let RawKind::Punct(punct) = token.kind else {
             return self.operand(token);

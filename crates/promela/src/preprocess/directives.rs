@@ -132,8 +132,7 @@ impl Preprocessor<'_> {
         if let (Some(first), Some(last)) = (line.first(), line.last()) {
             let message = format!("text after `{directive}` has no effect");
             self.report(
-                Diagnostic::warning(first.span.to(last.span), message)
-                    .help("make it a comment"),
+                Diagnostic::warning(first.span.to(last.span), message).help("make it a comment"),
             );
         }
     }
@@ -175,7 +174,8 @@ impl Preprocessor<'_> {
                 self.interner.text(definition.name)
             );
             let at = definition.defined_at.unwrap_or(span);
-            let mut problem = Diagnostic::warning(at, message).label("this one counts from here on");
+            let mut problem =
+                Diagnostic::warning(at, message).label("this one counts from here on");
             problem = match old.defined_at {
                 Some(first) => problem.related(first, "defined before here"),
                 None => problem.note("it is a predefined macro"),

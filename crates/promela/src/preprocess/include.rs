@@ -49,7 +49,10 @@ impl Preprocessor<'_> {
     /// Opens the file an `#include` names.
     pub(super) fn include(&mut self, header: &HeaderName) {
         if header.name.is_empty() {
-            self.report(Diagnostic::error(header.span, "`#include` of an empty file name"));
+            self.report(Diagnostic::error(
+                header.span,
+                "`#include` of an empty file name",
+            ));
             return;
         }
         let dirs = self.include_dirs(header);

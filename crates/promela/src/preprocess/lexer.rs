@@ -79,8 +79,7 @@ impl Lexer {
         let kind = cursor.token(interner);
         self.position = cursor.position;
 
-        let after_newline =
-            self.at_line_start || self.break_line || (line_crossed && skipped.any);
+        let after_newline = self.at_line_start || self.break_line || (line_crossed && skipped.any);
         let at_line_start = kind == RawKind::Newline;
         self.line_crossed = !at_line_start && (cursor.spliced || (line_crossed && !after_newline));
         if kind != RawKind::Eof {

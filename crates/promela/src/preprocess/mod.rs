@@ -229,7 +229,9 @@ impl<'a> Preprocessor<'a> {
             return;
         };
         if let Some(span) = file.lexer.take_unterminated_comment() {
-            self.report(Diagnostic::error(span, "this comment does not end").label("no `*/` follows"));
+            self.report(
+                Diagnostic::error(span, "this comment does not end").label("no `*/` follows"),
+            );
         }
         for conditional in file.conditionals {
             self.report(conditional.unterminated());
@@ -261,7 +263,10 @@ impl<'a> Preprocessor<'a> {
 
     /// The name of the current file, `#line` taken into account.
     fn presumed_file(&self) -> String {
-        let given = self.files.last().and_then(|file| file.presumed_name.clone());
+        let given = self
+            .files
+            .last()
+            .and_then(|file| file.presumed_name.clone());
         given.unwrap_or_else(|| self.current_path().display().to_string())
     }
 }
