@@ -5,6 +5,7 @@
 //! [`MAX_DEPTH`] deep, so that a walk may recurse.
 
 use crate::source::Span;
+use crate::token::Token;
 
 /// No expression or statement nests deeper; the parser reports what does.
 pub const MAX_DEPTH: usize = 1000;
@@ -152,6 +153,8 @@ pub struct Inline {
     pub name: Name,
     /// Its parameters.
     pub params: Vec<Name>,
+    /// Its body with the braces, parameters in place.
+    pub body: Vec<Token>,
     /// The whole declaration.
     pub span: Span,
 }
@@ -383,6 +386,12 @@ pub enum StmtKind {
     Inline {
         /// Which.
         name: Name,
+        /// The arguments as written.
+        args: Vec<Vec<Token>>,
+        /// What the value is assigned to, in `x = f(...)`. `return e` in the body is an
+        /// assignment to a copy of it, with the same [`NameId`]s: they mean what they mean here,
+        /// at the call, whatever the body declares.
+        result: Option<VarRef>,
         /// The body.
         body: Vec<Stmt>,
     },

@@ -1,0 +1,89 @@
+//! Temporal formulas, in the model and on the command line.
+
+use super::errors::Opener;
+use super::{Parser, Result};
+use crate::ast::{Expr, Ltl, Model, Unit};
+use crate::token::{Punct, Token};
+use crate::{Diagnostic, SourceMap};
+
+/// A temporal formula that stands alone, about a model that has been parsed. Its names are numbered
+/// after those of the model.
+pub fn parse_formula(
+    tokens: Vec<Token>,
+    model: &mut Model,
+    source: &mut SourceMap,
+) -> std::result::Result<Expr, Diagnostic> {
+    alone(tokens, model, source, |p| p.formula())
+}
+
+/// An expression that stands alone, about a model that has been parsed. Its names are numbered
+/// after those of the model.
+pub fn parse_expression(
+    tokens: Vec<Token>,
+    model: &mut Model,
+    source: &mut SourceMap,
+) -> std::result::Result<Expr, Diagnostic> {
+    alone(tokens, model, source, |p| p.full_expression())
+}
+
+fn alone(
+    tokens: Vec<Token>,
+    model: &mut Model,
+    source: &mut SourceMap,
+    parse: fn(&mut Parser<'_>) -> Result<Expr>,
+) -> Result<Expr> {
+    let mut parser = Parser::new(tokens, source);
+    parser.names = model.names;
+    for unit in &model.units {
+        if let Unit::Proctype(proctype) = unit {
+            let name = &proctype.name.text;
+            parser.declared.proctypes.insert(name.clone());
+            parser.declared.all_proctypes.insert(name.clone());
+        }
+    }
+    let expr = parse(&mut parser)?;
+    if !parser.at_end() {
+        return Err(parser.unexpected("an operator or the end"));
+    }
+    model.names = parser.names;
+    Ok(expr)
+}
+
+impl Parser<'_> {
+    /// A formula; outside of one its words are ordinary names.
+    fn formula(&mut self) -> Result<Expr> {
+        self.in_formula = true;
+        let formula = self.full_expression();
+        self.in_formula = false;
+        formula
+    }
+
+    /// `ltl name { formula }`
+    pub(super) fn ltl(&mut self) -> Result<Ltl> {
+        let start = self.place();
+        self.bump();
+        let name = if self.at(Punct::LBrace) {
+            None
+        } else {
+            Some(self.name("the name of the property or `{`")?)
+        };
+        let open = self.expect(Punct::LBrace)?;
+        let formula = self.formula()?;
+        self.skip_separators();
+        if !self.at(Punct::RBrace) {
+            if self.at_end() {
+                self.report_unclosed(Opener {
+                    word: "{",
+                    span: open,
+                });
+            }
+            return Err(self.unexpected("an operator or `}`"));
+        }
+        self.bump();
+        Ok(Ltl {
+            name,
+            formula,
+            span: self.since(start),
+        })
+    }
+}

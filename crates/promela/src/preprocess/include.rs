@@ -1,0 +1,174 @@
+//! Finding and reading files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use crate::Diagnostic;
+use crate::source::Span;
+
+use super::lexer::HeaderName;
+use super::{MAX_BYTES, MAX_INCLUDE_DEPTH, MAX_INCLUDES, Preprocessor};
+
+/// Reads a file as text, or says why not.
+pub fn read_file(path: &Path) -> Result<String, Diagnostic> {
+    let shown = path.display();
+    let cannot = |error: &std::io::Error| {
+        Diagnostic::global_error(match error.kind() {
+            ErrorKind::NotFound => format!("there is no file `{shown}`"),
+            ErrorKind::PermissionDenied => format!("no permission to read `{shown}`"),
+            ErrorKind::IsADirectory => format!("`{shown}` is a directory, not a file"),
+            _ => format!("cannot read `{shown}`: {error}"),
+        })
+    };
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot(&error))?;
+    if bytes.len() > MAX_BYTES {
+        let megabytes = MAX_BYTES >> 20;
+        return Err(Diagnostic::global_error(format!(
+            "`{shown}` is larger than {megabytes} MiB"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = bytes[..offset].iter().filter(|&&b| b == b'\n').count() + 1;
+        Diagnostic::global_error(format!("`{shown}` is not UTF-8 text"))
+            .note(format!(
+                "byte 0x{:02x} at offset {offset}, in line {line}",
+                bytes[offset]
+            ))
+            .help("`iconv -f latin1 -t utf8` converts a file with accents in the old encoding")
+    })
+}
+
+impl Preprocessor<'_> {
+    /// Opens the file an `#include` names.
+    pub(super) fn include(&mut self, header: &HeaderName) {
+        if header.name.is_empty() {
+            self.report(Diagnostic::error(
+                header.span,
+                "`#include` of an empty file name",
+            ));
+            return;
+        }
+        let dirs = self.include_dirs(header);
+        let candidates = dirs.iter().map(|dir| dir.join(&header.name));
+        let Some(path) = candidates.into_iter().find(|path| path.is_file()) else {
+            self.report(not_found(header, &dirs));
+            return;
+        };
+        if self.once.contains(&identity(&path)) {
+            return;
+        }
+        if self.files.len() > MAX_INCLUDE_DEPTH || self.includes >= MAX_INCLUDES {
+            let problem = self.too_many_includes(&path, header.span);
+            self.stop(problem);
+            return;
+        }
+        match read_file(&path) {
+            Ok(text) => {
+                self.includes += 1;
+                self.bytes_read += text.len();
+                if self.bytes_read > MAX_BYTES {
+                    let megabytes = MAX_BYTES >> 20;
+                    self.stop(Diagnostic::error(
+                        header.span,
+                        format!("the files of the model are larger than {megabytes} MiB together"),
+                    ));
+                    return;
+                }
+                let file = self.source.add_file(path, text, Some(header.span));
+                self.open(file);
+            }
+            Err(mut problem) => {
+                problem.span = Some(header.span);
+                self.report(problem);
+            }
+        }
+    }
+
+    /// Remembers not to include the current file again.
+    pub(super) fn include_once(&mut self) {
+        let path = identity(self.current_path());
+        self.once.insert(path);
+    }
+
+    pub(super) fn current_path(&self) -> &Path {
+        let root = self.end.span.file;
+        let file = self.files.last().map_or(root, |file| file.lexer.file());
+        &self.source.file(file).path
+    }
+
+    /// Where to look: for a name in quotes the directory of the including file, then the `-I`
+    /// directories and that of the model.
+    fn include_dirs(&self, header: &HeaderName) -> Vec<PathBuf> {
+        let dir_of = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut dirs = Vec::new();
+        if !header.angled {
+            dirs.push(dir_of(self.current_path()));
+        }
+        dirs.extend(self.options.include_dirs.iter().cloned());
+        dirs.push(dir_of(self.source.path(self.end.span)));
+        let mut seen = Vec::new();
+        dirs.retain(|dir| {
+            let new = !seen.contains(dir);
+            if new {
+                seen.push(dir.clone());
+            }
+            new
+        });
+        dirs
+    }
+
+    fn too_many_includes(&self, path: &Path, span: Span) -> Diagnostic {
+        let shown = path.display();
+        let identity_of = identity(path);
+        let includes_itself = self
+            .files
+            .iter()
+            .any(|file| identity(&self.source.file(file.lexer.file()).path) == identity_of);
+        if includes_itself {
+            Diagnostic::error(span, format!("`{shown}` includes itself without end"))
+                .help("put `#ifndef NAME`, `#define NAME`, ..., `#endif` around its text")
+        } else if self.includes >= MAX_INCLUDES {
+            Diagnostic::error(span, format!("more than {MAX_INCLUDES} files are included"))
+        } else {
+            let message = format!("files include files more than {MAX_INCLUDE_DEPTH} deep");
+            Diagnostic::error(span, message)
+        }
+    }
+}
+
+fn not_found(header: &HeaderName, dirs: &[PathBuf]) -> Diagnostic {
+    let shown: Vec<String> = dirs
+        .iter()
+        .map(|dir| {
+            if dir.as_os_str().is_empty() {
+                "the current directory".to_owned()
+            } else {
+                format!("`{}`", dir.display())
+            }
+        })
+        .collect();
+    let message = format!("cannot find the file `{}`", header.name);
+    let problem = Diagnostic::error(header.span, message)
+        .label("not found")
+        .note(format!("looked in {}", shown.join(", ")));
+    if header.angled {
+        problem.help(format!(
+            "`#include \"{}\"` also looks next to the file it stands in",
+            header.name
+        ))
+    } else {
+        problem.help("`-I DIR` adds a directory to look in")
+    }
+}
+
+/// One path for all the ways to name a file.
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
