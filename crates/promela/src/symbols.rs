@@ -1,5 +1,7 @@
 //! What the names of a model mean.
 
+use rustc_hash::FxHashMap;
+
 use crate::ast::NameId;
 use crate::source::Span;
 
@@ -35,8 +37,9 @@ pub enum Symbol {
     MtypeSet(MtypeId),
     /// One of the predefined variables.
     Predefined(Predefined),
-    /// A label; labels are found by name in their body.
-    Label,
+    /// A label: its index in the [`BodyInfo::labels`] of its body. Several labels of one body may
+    /// have one name, in different blocks or from calls of one inline.
+    Label(u32),
     /// An inline.
     Inline,
     /// A property.
@@ -149,7 +152,7 @@ pub struct TypedefInfo {
 pub struct MtypeSet {
     /// Its name; none for the unnamed set.
     pub name: Option<String>,
-    /// Names with their values, as SPIN numbers them.
+    /// Names with their values, as SPIN numbers them, from 1 up.
     pub values: Vec<(String, i32)>,
 }
 
@@ -206,6 +209,9 @@ pub struct Symbols {
     pub mtypes: Vec<MtypeSet>,
     /// Bodies in the order of the text.
     pub bodies: Vec<BodyInfo>,
+    /// For each `for (m in c)` over a channel the hidden counter, a synthetic variable, by the
+    /// occurrence of `m` in its head. Loops in one block share a counter, as in SPIN.
+    pub for_counters: FxHashMap<NameId, VarId>,
 }
 
 impl Symbols {

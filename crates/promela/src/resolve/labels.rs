@@ -1,0 +1,145 @@
+//! Labels and jumps.
+//!
+//! A name may stand at several labels of a body if they are in different blocks. A jump goes to the
+//! label that is known in the same block as the jump's own name, else to one in a block around it,
+//! else to any in the body; among equals SPIN's table decides, newest first for an exact match.
+
+use super::Resolver;
+use super::scope::{Body, LabelPlace, Local, did_you_mean};
+use crate::Diagnostic;
+use crate::ast::{Label, Name};
+use crate::source::Span;
+use crate::symbols::Symbol;
+
+impl<'m> Resolver<'m> {
+    /// A label before a statement.
+    pub(super) fn label(&mut self, label: &'m Label) {
+        let place = self.label_place(&label.name);
+        let index = self.body().labels.len() as u32;
+        let twin = self.body().labels.iter().find(|other| {
+            other.name.text == place.name.text
+                && other.block == place.block
+                && other.inline == place.inline
+        });
+        if let Some(twin) = twin {
+            let first = twin.name.span;
+            self.report(
+                Diagnostic::error(
+                    label.name.span,
+                    format!("label `{}` is declared twice", label.name.text),
+                )
+                .label("declared again here")
+                .related(first, "first declared here"),
+            );
+        }
+        self.set(&label.name, Symbol::Label(index));
+        let id = self.body().id;
+        self.symbols.bodies[id.0 as usize]
+            .labels
+            .push((label.name.text.clone(), label.name.span));
+        self.body().labels.push(place);
+    }
+
+    /// `goto`
+    pub(super) fn jump(&mut self, target: &'m Name) {
+        let place = self.label_place(target);
+        self.body().jumps.push(place);
+    }
+
+    /// Makes a label's name known, if it is not, and says where.
+    fn label_place(&mut self, name: &'m Name) -> LabelPlace<'m> {
+        let body = self.body();
+        let (d_step, inline) = (body.d_step, body.inline);
+        let known = body
+            .get(&name.text)
+            .map(|(block, local, span)| (block.path.clone(), local, Some(span)));
+        let block = match known {
+            Some((block, Local::Label | Local::Wrong, _)) => block,
+            Some((block, Local::Variable(_), span)) => {
+                self.bad_label(name, "variable", span);
+                block
+            }
+            None => {
+                if let Some(declared) = self.globals.get(&name.text) {
+                    let kind = declared.meaning.map_or("name", super::kind_of);
+                    self.bad_label(name, kind, declared.span);
+                }
+                let body = self.body();
+                body.declare(&name.text, Local::Label, name.span);
+                body.innermost().path.clone()
+            }
+        };
+        LabelPlace {
+            name,
+            block,
+            d_step,
+            inline,
+        }
+    }
+
+    fn bad_label(&mut self, name: &Name, kind: &str, span: Option<Span>) {
+        let mut error = Diagnostic::error(
+            name.span,
+            format!("`{}` is a {kind} and cannot be a label too", name.text),
+        );
+        if let Some(span) = span {
+            error = error.related(span, "declared here");
+        }
+        self.report(error);
+    }
+
+    /// Finds the labels of a body's jumps, when all of it was read.
+    pub(super) fn join_jumps(&mut self, body: &Body<'m>) {
+        for jump in &body.jumps {
+            let Some(index) = find(&body.labels, jump) else {
+                self.no_such_label(body, jump.name);
+                continue;
+            };
+            self.set(jump.name, Symbol::Label(index as u32));
+            let label = &body.labels[index];
+            if label.d_step != jump.d_step {
+                let message = if jump.d_step.is_some() {
+                    "`goto` out of a `d_step`"
+                } else {
+                    "`goto` into a `d_step`"
+                };
+                self.report(
+                    Diagnostic::error(jump.name.span, message)
+                        .label("jumps from here")
+                        .related(label.name.span, "to this label")
+                        .note("a `d_step` is one step: it has one entry and one exit"),
+                );
+            }
+        }
+    }
+
+    fn no_such_label(&mut self, body: &Body<'m>, name: &Name) {
+        let mut error = Diagnostic::error(name.span, format!("no label `{}`", name.text))
+            .label("not found in this body");
+        let labels = body.labels.iter().map(|label| label.name.text.as_str());
+        if let Some(help) = did_you_mean(&name.text, labels) {
+            error = error.help(help);
+        }
+        self.report(error);
+    }
+}
+
+/// The index of the label a jump goes to.
+fn find(labels: &[LabelPlace<'_>], jump: &LabelPlace<'_>) -> Option<usize> {
+    let mut around = None;
+    let mut elsewhere = None;
+    for (index, label) in labels.iter().enumerate().rev() {
+        if label.name.text != jump.name.text {
+            continue;
+        }
+        if label.block == jump.block {
+            return Some(index);
+        }
+        if jump.block.starts_with(&label.block) {
+            around = Some(index);
+        } else if elsewhere.is_none() {
+            elsewhere = Some(index);
+        }
+    }
+    around.or(elsewhere)
+}

@@ -1,0 +1,55 @@
+//! "Did you mean ...?"
+
+/// The candidate most like a name, if one is near enough to be a slip of the pen.
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let name: Vec<char> = name.chars().collect();
+    let tolerance = (name.len() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.chars().count().abs_diff(name.len()) <= tolerance)
+        .map(|candidate| (distance(&name, candidate), candidate))
+        .filter(|&(distance, candidate)| {
+            // A name of one or two letters is near to everything.
+            distance <= tolerance && distance < candidate.chars().count()
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// The number of letters to insert, drop, change or swap with their neighbour; case is free.
+fn distance(a: &[char], b: &str) -> usize {
+    let a: Vec<char> = a.iter().map(char::to_ascii_lowercase).collect();
+    let b: Vec<char> = b.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let mut before_last = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let changed = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = changed.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before_last[j - 2] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn finds_slips_and_nothing_else() {
+        let names = ["count", "turn", "x", "flag"];
+        assert_eq!(nearest("cuont", names), Some("count"));
+        assert_eq!(nearest("COUNT", names), Some("count"));
+        assert_eq!(nearest("flags", names), Some("flag"));
+        assert_eq!(nearest("y", names), None);
+        assert_eq!(nearest("window", names), None);
+    }
+}
