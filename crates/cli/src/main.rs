@@ -1,2 +1,107 @@
-//! The spinward command.
-fn main() {}
+//! The spinward command: reads what the user types and tells what the library finds.
+//!
+//! One module for each command ([`check`], [`simulate`], [`trail`]); [`args`] has the
+//! options they share, [`model`] reads models, [`terminal`] is how the command speaks. What the
+//! options, the output and the exit codes are is a contract with scripts: 0 verified, 1 violated,
+//! 2 a mistake of the user, 3 not everything was looked at, 4 a mistake of ours.
+
+mod args;
+mod check;
+mod model;
+mod simulate;
+mod terminal;
+mod trail;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::terminal::Failure;
+
+/// Models may nest deeply; the parser and all that walks expressions get room for that.
+const STACK_BYTES: usize = 256 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  spinward check peterson.pml                       verify everything the model states
+  spinward check --search bfs --format json m.pml   for scripts; the exit code tells the verdict
+  spinward trail peterson.pml peterson.pml.trail    replay an error, also one that SPIN found
+  spinward simulate --seed 7 -p peterson.pml        one random run
+
+Exit codes:
+  0  verified: everything was looked at and nothing is wrong
+  1  a property is violated
+  2  the command line or the model is wrong
+  3  nothing wrong was found, but not everything was looked at
+  4  an internal error: a bug in spinward";
+
+/// A model checker for Promela, the language of SPIN.
+#[derive(Debug, Parser)]
+#[command(name = "spinward", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Verify a model: assertions, deadlocks, never claims, traces
+    Check(check::Args),
+    /// Run a model: at random, by hand, or along a trail
+    Simulate(simulate::Args),
+    /// Replay a trail, made by spinward or by SPIN, step by step
+    Trail(trail::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(problem) => {
+            // Help into a closed pipe is no error.
+            let _ = problem.print();
+            return ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2));
+        }
+    };
+    terminal::exit_on_panic();
+    let work = std::thread::Builder::new()
+        .name("spinward".into())
+        .stack_size(STACK_BYTES)
+        .spawn(move || run(cli.command));
+    let code = match work.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => terminal::EXIT_INTERNAL,
+        Err(problem) => {
+            eprintln!("error: no room to work in: {problem}");
+            terminal::EXIT_INTERNAL
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn run(command: Command) -> u8 {
+    let result = match command {
+        Command::Check(args) => check::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Trail(args) => trail::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(Failure { message, code }) => {
+            if !message.is_empty() {
+                eprintln!("error: {message}");
+            }
+            code
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,191 @@
+//! Options that several commands share.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use spinward_promela::Options;
+
+use crate::terminal::Color;
+
+/// Which model, and what the preprocessor shall know.
+#[derive(Debug, Args)]
+pub struct ModelArgs {
+    /// The model, a Promela file
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Define a macro for the preprocessor
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Model")]
+    pub define: Vec<String>,
+
+    /// Forget a macro
+    #[arg(short = 'U', value_name = "NAME", help_heading = "Model")]
+    pub undefine: Vec<String>,
+
+    /// Look for included files here too
+    #[arg(short = 'I', value_name = "DIR", help_heading = "Model")]
+    pub include: Vec<PathBuf>,
+
+    /// Permit embedded C code (c_code, c_expr, ...)
+    #[arg(long, help_heading = "Model")]
+    pub allow_c: bool,
+}
+
+impl ModelArgs {
+    /// For the preprocessor.
+    pub fn options(&self) -> Options {
+        let defines = self.define.iter().map(|define| match define.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (define.clone(), "1".to_owned()),
+        });
+        Options {
+            defines: defines.collect(),
+            undefines: self.undefine.clone(),
+            include_dirs: self.include.clone(),
+        }
+    }
+
+    /// Where SPIN would write and look for the trail: beside the caller, named after the model.
+    pub fn default_trail(&self) -> PathBuf {
+        let name = self.model.file_name().unwrap_or(self.model.as_os_str());
+        let mut name = name.to_owned();
+        name.push(".trail");
+        PathBuf::from(name)
+    }
+
+    /// The model as the user named it.
+    pub fn name(&self) -> String {
+        self.model.display().to_string()
+    }
+}
+
+/// How the command speaks.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Say less: no warnings, no progress
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// When to use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
+    pub color: Color,
+}
+
+/// SPIN's columns for a run.
+#[derive(Debug, Args)]
+pub struct ColumnArgs {
+    /// Show all statements
+    #[arg(short = 'p', help_heading = "Columns, as SPIN has them")]
+    pub statements: bool,
+
+    /// Show global variables when they change
+    #[arg(short = 'g', help_heading = "Columns, as SPIN has them")]
+    pub globals: bool,
+
+    /// Show local variables when they change
+    #[arg(short = 'l', help_heading = "Columns, as SPIN has them")]
+    pub locals: bool,
+
+    /// Show messages received
+    #[arg(short = 'r', help_heading = "Columns, as SPIN has them")]
+    pub receives: bool,
+
+    /// Show messages sent
+    #[arg(short = 's', help_heading = "Columns, as SPIN has them")]
+    pub sends: bool,
+
+    /// Do not indent what processes print
+    #[arg(short = 'T', help_heading = "Columns, as SPIN has them")]
+    pub flat: bool,
+}
+
+impl ColumnArgs {
+    /// For the listing.
+    pub fn columns(&self) -> spinward_trail::spin_listing::Columns {
+        spinward_trail::spin_listing::Columns {
+            statements: self.statements,
+            globals: self.globals,
+            locals: self.locals,
+            receives: self.receives,
+            sends: self.sends,
+            flat: self.flat,
+        }
+    }
+
+    /// Whether the user asked for any of them.
+    pub fn any(&self) -> bool {
+        self.columns() != Default::default()
+    }
+}
+
+/// A size: `4G`, `512M`, `1000000`.
+pub fn size(text: &str) -> Result<u64, String> {
+    let wrong =
+        || "a size is a number, with K, M, G or T for 1024 bytes and so on: 512M, 4G".to_owned();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[number.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return Err(wrong()),
+    };
+    let value: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let bytes = value * (1u64 << shift) as f64;
+    if bytes.is_finite() && (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
+/// A time in seconds: `60`, `0.5`.
+pub fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| *seconds >= 0.0)
+        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "a time is a number of seconds: 60, 0.5".to_owned())
+}
+
+/// The name of the trail of error number `number` (from 1): the first has the name itself, of the
+/// others the number goes before `.trail`, where `spin -t2` looks for them.
+pub fn numbered_trail(path: &Path, number: usize) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let text = path.to_string_lossy();
+    match text.strip_suffix(".trail") {
+        Some(stem) => PathBuf::from(format!("{stem}{number}.trail")),
+        None => PathBuf::from(format!("{text}{number}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("512M"), Ok(512 << 20));
+        assert_eq!(size("4g"), Ok(4 << 30));
+        assert_eq!(size("1.5K"), Ok(1536));
+        assert_eq!(size("1000000"), Ok(1_000_000));
+        for wrong in ["", "G", "4X", "-1G", "0", "nan", "inf", "4GG", "1e30T", "ä"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_seconds() {
+        assert_eq!(seconds("0.5"), Ok(std::time::Duration::from_millis(500)));
+        for wrong in ["", "-1", "1m", "inf", "nan", "1e300"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn trails_are_named_as_spin_names_them() {
+        let path = Path::new("m.pml.trail");
+        assert_eq!(numbered_trail(path, 1), path);
+        assert_eq!(numbered_trail(path, 3), Path::new("m.pml3.trail"));
+        assert_eq!(numbered_trail(Path::new("x"), 2), Path::new("x2"));
+    }
+}

@@ -1,0 +1,493 @@
+//! `spinward check`: verifies a model.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spinward::{
+    Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason, ReasonCode,
+    Report, ReportedError, Search, Store, Verdict,
+};
+use spinward_machine::{Machine, Options};
+use spinward_trail::run::Keep;
+use spinward_trail::{Listing, Trail, describe};
+
+use crate::args::{ModelArgs, OutputArgs, numbered_trail, seconds, size};
+use crate::model;
+use crate::terminal::{self, Failure, bytes, counted, print, say};
+
+/// Runs up to this length are shown in full.
+const SHOWN_IN_FULL: usize = 40;
+/// So many unreached statements are listed; the JSON has all.
+const UNREACHED_SHOWN: usize = 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  spinward check peterson.pml
+  spinward check --search dfs -D N=4 leader.pml
+  spinward check --errors 0 --time 60 protocol.pml
+  spinward check --format json model.pml | jq .verdict";
+
+/// Verify a model: assertions, deadlocks, never claims, traces.
+///
+/// Looks at every state the model can come to and tells the first thing that is wrong: an
+/// assertion that is false, an invalid end state (deadlock), a never claim that comes to its end,
+/// a trace that does not match, or a statement that has no meaning (a division by zero, an index
+/// out of bounds). The run that leads there is shown and written to a trail file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// Check this property only: the name of an ltl block or never claim, or a formula
+    #[arg(long, value_name = "NAME|FORMULA", help_heading = "What to check")]
+    ltl: Vec<String>,
+
+    /// Check that an expression is true in every state
+    #[arg(long, value_name = "EXPR", hide = true)]
+    invariant: Vec<String>,
+
+    /// Check assertions, end states and traces only
+    #[arg(long, help_heading = "What to check")]
+    safety: bool,
+
+    /// Check that no run goes on for ever without progress
+    #[arg(long, hide = true)]
+    non_progress: bool,
+
+    /// Check that no run passes an accept label again and again
+    #[arg(long, hide = true)]
+    acceptance: bool,
+
+    /// Which runs count: none, weak, strong
+    #[arg(long, value_name = "KIND", hide = true)]
+    fair: Option<Fairness>,
+
+    /// The order in which states are visited: auto, dfs or bfs
+    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
+    search: Search,
+
+    /// How good a state is
+    #[arg(long, value_name = "NAME", hide = true)]
+    guide: Option<Guide>,
+
+    /// Partial-order reduction: on or off
+    #[arg(long, value_name = "on|off", help_heading = "How to search")]
+    por: Option<Por>,
+
+    /// Changes to the model that keep its meaning: none or full
+    #[arg(long, value_name = "none|full", help_heading = "How to search")]
+    optimize: Option<Optimize>,
+
+    /// Whether states that differ by the order of like processes count as one
+    #[arg(long, value_name = "off|on", hide = true)]
+    symmetry: Option<Switch>,
+
+    /// How visited states are remembered: exact, or stack (only the run at hand)
+    #[arg(long, value_name = "NAME", help_heading = "How to search")]
+    store: Option<Store>,
+
+    /// How steps are computed: compiled or interpreter
+    #[arg(long, value_name = "NAME", help_heading = "How to search")]
+    engine: Option<Engine>,
+
+    /// How many threads may search
+    #[arg(long, value_name = "N", help_heading = "How to search")]
+    threads: Option<usize>,
+
+    /// Use no more memory than this, e.g. 4G
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Limits")]
+    memory: Option<u64>,
+
+    /// Look only at runs of at most N steps
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_depth: Option<u64>,
+
+    /// Stop when N states are visited
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_states: Option<u64>,
+
+    /// Stop after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits")]
+    time: Option<Duration>,
+
+    /// Stop after N errors; 0: look at everything and count them
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits")]
+    errors: usize,
+
+    /// Report a shortest run to the error
+    #[arg(long, help_heading = "How to search")]
+    shortest: bool,
+
+    /// Where to write the trail of an error [default: MODEL.trail]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    trail: Option<PathBuf>,
+
+    /// For people or for scripts; JSON goes to standard output, alone
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
+    format: Format,
+
+    /// Do not show how far the search is
+    #[arg(long, help_heading = "Output")]
+    no_progress: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    #[default]
+    Human,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    Off,
+    On,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    match try_run(args) {
+        Ok(mut checked) => {
+            write_trails(args, &mut checked)?;
+            let text = match args.format {
+                Format::Json => checked.report.to_json() + "\n",
+                Format::Human => human(args, &checked)?,
+            };
+            print(&text)?;
+            Ok(checked.report.exit_code())
+        }
+        Err(error) => {
+            if args.format == Format::Json {
+                print(&(Report::of_error(&args.model.name(), &error).to_json() + "\n"))?;
+            }
+            Err(model::tell(&error, &args.output))
+        }
+    }
+}
+
+/// A report, and the model for telling its runs.
+struct Checked {
+    model: Model,
+    report: Report,
+}
+
+fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
+    let model = model::try_load(&args.model)?;
+    model::show(model.source_map(), &model.warnings, &args.output);
+    let check = configure(args, model.clone());
+    let bar = progress_bar(args);
+    let result = check
+        .stop_flag(terminal::stop_on_interrupt())
+        .on_progress(|progress| {
+            if let Some(bar) = &bar {
+                bar.set_message(progress_line(progress));
+                bar.tick();
+            }
+        })
+        .run();
+    if let Some(bar) = &bar {
+        bar.finish_and_clear();
+    }
+    Ok(Checked { model, report: result? })
+}
+
+fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
+    let mut check = Check::new(model)
+        .search(args.search)
+        .errors(args.errors)
+        .shortest(args.shortest)
+        .symmetry(args.symmetry == Some(Switch::On));
+    for name in &args.ltl {
+        check = check.property(Property::Ltl(name.clone()));
+    }
+    for expr in &args.invariant {
+        check = check.property(Property::Invariant(expr.clone()));
+    }
+    let flags = [
+        (args.safety, Property::Safety),
+        (args.non_progress, Property::NonProgress),
+        (args.acceptance, Property::Acceptance),
+    ];
+    for (asked, property) in flags {
+        if asked {
+            check = check.property(property);
+        }
+    }
+    if let Some(fairness) = args.fair {
+        check = check.fairness(fairness);
+    }
+    if let Some(guide) = args.guide {
+        check = check.guide(guide);
+    }
+    if let Some(por) = args.por {
+        check = check.por(por);
+    }
+    if let Some(optimize) = args.optimize {
+        check = check.optimize(optimize);
+    }
+    if let Some(store) = args.store {
+        check = check.store(store);
+    }
+    if let Some(engine) = args.engine {
+        check = check.engine(engine);
+    }
+    if let Some(threads) = args.threads {
+        check = check.threads(threads);
+    }
+    if let Some(memory) = args.memory {
+        check = check.memory(memory);
+    }
+    if let Some(depth) = args.max_depth {
+        check = check.max_depth(depth);
+    }
+    if let Some(states) = args.max_states {
+        check = check.max_states(states);
+    }
+    if let Some(time) = args.time {
+        check = check.time(time);
+    }
+    check
+}
+
+/// On a terminal only, and not if the user wants quiet.
+fn progress_bar(args: &Args) -> Option<ProgressBar> {
+    let wanted = !args.no_progress && !args.output.quiet && args.format == Format::Human;
+    if !wanted || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    Some(bar)
+}
+
+fn progress_line(progress: &Progress) -> String {
+    format!(
+        "{}, {} a second, depth {}, {}, {} s",
+        counted(progress.counts.states, "state"),
+        terminal::thousands(progress.rate as u64),
+        terminal::thousands(progress.depth),
+        bytes(progress.counts.memory),
+        progress.elapsed.as_secs()
+    )
+}
+
+/// Writes the trail of each error, and says in the report where.
+fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
+    let base = args.trail.clone();
+    let base = base.unwrap_or_else(|| args.model.default_trail());
+    for (index, error) in checked.report.errors.iter_mut().enumerate() {
+        let path = numbered_trail(&base, index + 1);
+        let cycle_start = step_index(error);
+        let trail = Trail::of_run(&checked.model.program, error.claim, &error.run, cycle_start);
+        match std::fs::write(&path, trail.to_text()) {
+            Ok(()) => error.trail = Some(path.display().to_string()),
+            // The verdict matters more than the file.
+            Err(problem) => {
+                say(&format!("warning: cannot write the trail to {}: {problem}", path.display()))
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the cycle of an error starts in its run, the moves of the claim counted too.
+fn step_index(error: &ReportedError) -> Option<usize> {
+    let start = error.cycle_start?;
+    let mut seen = 0;
+    let first = error.run.iter().position(|step| {
+        let here = seen == start;
+        seen += usize::from(!step.is_claim());
+        here
+    });
+    Some(first.unwrap_or(error.run.len()))
+}
+
+/// The report for people: the verdict first.
+fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
+    let report = &checked.report;
+    let listing = Listing { color: args.output.color.stdout(), claim: false };
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", listing.bold(&verdict_line(report)));
+    for note in &report.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    for (index, error) in report.errors.iter().enumerate() {
+        if index > 0 {
+            let _ = writeln!(text, "\n{}", listing.bold(&headline(error)));
+        }
+        text.push_str(&tell_error(args, checked, error, listing)?);
+    }
+    if report.verdict == Verdict::Incomplete {
+        for reason in &report.reasons {
+            let _ = writeln!(text, "{}", advice(reason));
+        }
+    }
+    if !args.output.quiet {
+        text.push_str(&unreached(report));
+        text.push_str(&statistics(report));
+    }
+    Ok(text)
+}
+
+fn verdict_line(report: &Report) -> String {
+    let statistics = &report.statistics;
+    let counts = format!(
+        "{}, {}",
+        counted(statistics.states, "state"),
+        counted(statistics.transitions, "transition")
+    );
+    match report.verdict {
+        Verdict::Verified => format!("verified: no errors; {counts}, complete search"),
+        Verdict::Violated => match report.errors.first() {
+            Some(error) if report.errors.len() == 1 => format!("violated: {}", headline(error)),
+            Some(error) => format!(
+                "violated: {} different errors; the first: {}",
+                report.errors.len(),
+                headline(error)
+            ),
+            None => "violated".into(),
+        },
+        Verdict::Incomplete | Verdict::Error => {
+            let reasons: Vec<&str> = report.reasons.iter().map(|r| r.message.as_str()).collect();
+            format!("incomplete: no errors in {counts}, but {}", reasons.join("; "))
+        }
+    }
+}
+
+/// An error in one line, with its place.
+fn headline(error: &ReportedError) -> String {
+    match (&error.file, error.line) {
+        (Some(file), Some(line)) => format!("{} at {file}:{line}", error.message),
+        _ => error.message.clone(),
+    }
+}
+
+/// The run to an error, and how to see more of it.
+fn tell_error(
+    args: &Args,
+    checked: &Checked,
+    error: &ReportedError,
+    listing: Listing,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    let machine = machine_of(checked, error)?;
+    let keep = if error.run.len() <= SHOWN_IN_FULL { Keep::ALL } else { Keep::SHORT };
+    let run = describe(&machine, &error.run, step_index(error), keep).map_err(|misfit| {
+        Failure::internal(format!("the run to an error does not replay: {misfit}"))
+    })?;
+    let steps = counted(error.steps as u64, "step");
+    let title = match (error.run.is_empty(), error.shortest) {
+        (true, _) => "It is there in the initial state.".to_owned(),
+        (false, true) => format!("A shortest run to it ({steps}):"),
+        (false, false) => format!("A run to it ({steps}):"),
+    };
+    let _ = writeln!(text, "\n{title}");
+    text.push_str(&listing.steps(&run));
+    text.push_str(&listing.violation(&checked.model.program, &run, error.violation));
+    let _ = writeln!(text, "\nThe state there:");
+    text.push_str(&listing.state(&checked.model.program, &run.end));
+    if let Some(trail) = &error.trail {
+        let model = args.model.name();
+        let _ = writeln!(
+            text,
+            "\nThe run is in {trail}. To see it all, step by step:\n  spinward trail {} {}",
+            quoted(&model),
+            quoted(trail)
+        );
+    }
+    if error.occurrences > 1 {
+        let _ = writeln!(text, "It was met {} times.", terminal::thousands(error.occurrences));
+    }
+    Ok(text)
+}
+
+/// The machine that replays an error: it watches everything.
+fn machine_of(checked: &Checked, error: &ReportedError) -> Result<Machine, Failure> {
+    let options = Options {
+        claim: error.claim,
+        end_states: error.claim.is_none(),
+        assertions: true,
+        trace: true,
+        invariants: Vec::new(),
+    };
+    model::machine(&checked.model, options)
+}
+
+/// What to do about a search that did not look at everything.
+fn advice(reason: &Reason) -> &'static str {
+    match reason.code {
+        ReasonCode::MaxDepth => "To look further: a larger --max-depth, or none.",
+        ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
+        ReasonCode::Time => "To look further: a larger --time, or none.",
+        ReasonCode::Memory => {
+            "To look further: a larger --memory, or a smaller model (fewer processes, smaller \
+             channels and counters)."
+        }
+        ReasonCode::Interrupt => "What was looked at until the interrupt has no errors.",
+        ReasonCode::Numbers => "The model has more states than this search can number.",
+        ReasonCode::NotChecked => "What was checked has no errors.",
+        ReasonCode::Errors | ReasonCode::Error => "",
+    }
+}
+
+fn unreached(report: &Report) -> String {
+    let mut text = String::new();
+    if report.unreached.is_empty() {
+        return text;
+    }
+    let number = report.unreached.len() as u64;
+    let _ = writeln!(text, "\n{} that no run comes to:", counted(number, "statement"));
+    for statement in report.unreached.iter().take(UNREACHED_SHOWN) {
+        let file = Path::new(&statement.file).file_name().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  {} {}:{}  {}",
+            statement.proctype.trim_matches(':'),
+            file.to_string_lossy(),
+            statement.line,
+            statement.statement
+        );
+    }
+    if report.unreached.len() > UNREACHED_SHOWN {
+        let more = report.unreached.len() - UNREACHED_SHOWN;
+        let _ = writeln!(text, "  ... and {more} more (--format json lists all)");
+    }
+    text
+}
+
+fn statistics(report: &Report) -> String {
+    let s = &report.statistics;
+    let verified = report.verdict == Verdict::Verified;
+    let counts = if verified {
+        String::new()
+    } else {
+        format!("{}, {}, ", counted(s.states, "state"), counted(s.transitions, "transition"))
+    };
+    format!(
+        "\n{counts}depth {}, {} in memory, {:.2} s ({} search)\n",
+        terminal::thousands(s.depth),
+        bytes(s.peak_memory),
+        s.seconds.total,
+        report.search
+    )
+}
+
+/// A file name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-/+,@%=:".contains(c);
+    if !name.is_empty() && name.chars().all(plain) {
+        name.to_owned()
+    } else {
+        format!("'{}'", name.replace('\'', "'\\''"))
+    }
+}

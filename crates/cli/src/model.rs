@@ -1,0 +1,122 @@
+//! Reads a model and tells what is wrong with it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use spinward::{Error, Model};
+use spinward_machine::{Machine, Options};
+use spinward_program::ir::{Action, Expr, ReceiveArg};
+use spinward_promela::{Diagnostic, SourceMap, render};
+
+use crate::args::{ModelArgs, OutputArgs};
+use crate::terminal::{EXIT_VIOLATED, Failure, say};
+
+/// Reads a model, telling its mistakes on standard error.
+pub fn load(args: &ModelArgs, output: &OutputArgs) -> Result<Model, Failure> {
+    match try_load(args) {
+        Ok(model) => {
+            if !output.quiet {
+                show(model.source_map(), &model.warnings, output);
+            }
+            Ok(model)
+        }
+        Err(error) => Err(tell(&error, output)),
+    }
+}
+
+/// Reads a model; no word to the user.
+pub fn try_load(args: &ModelArgs) -> Result<Model, Error> {
+    let model = Model::load(&args.model, &args.options())?;
+    if let Some(problem) = embedded_c(&model, args.allow_c) {
+        return Err(Error::Model {
+            source_map: Arc::clone(model.source_map()),
+            diagnostics: vec![problem],
+        });
+    }
+    Ok(model)
+}
+
+/// Tells why there is no model, or no check of it.
+pub fn tell(error: &Error, output: &OutputArgs) -> Failure {
+    match error {
+        Error::Model { source_map, diagnostics } => {
+            let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+            show(source_map, diagnostics, output);
+            if errors > 1 {
+                say(&format!("error: the model has {errors} errors"));
+            }
+            Failure::told(error.exit_code())
+        }
+        Error::Internal(message) => Failure::internal(message),
+        Error::Usage(_) | Error::NotAvailable(_) => Failure::usage(error.to_string()),
+    }
+}
+
+/// Tells what is dubious in a model.
+pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs) {
+    let color = output.color.stderr();
+    for diagnostic in diagnostics {
+        if diagnostic.is_error() || !output.quiet {
+            let text = render::render(source, diagnostic, color);
+            say(text.trim_end_matches('\n'));
+        }
+    }
+}
+
+/// The machine of a model for showing runs, not for searching.
+pub fn machine(model: &Model, options: Options) -> Result<Machine, Failure> {
+    let never = Arc::new(AtomicBool::new(false));
+    Machine::new(Arc::clone(&model.program), options, never).map_err(|error| Failure {
+        message: format!("the model goes wrong before its first step: {}", error.describe()),
+        code: EXIT_VIOLATED,
+    })
+}
+
+/// Embedded C is code that runs with all rights of the user, so it needs their consent; and so far
+/// it is not run at all.
+fn embedded_c(model: &Model, allowed: bool) -> Option<Diagnostic> {
+    let program = &model.program;
+    if !program.uses.c_code {
+        return None;
+    }
+    let place = program
+        .transitions
+        .iter()
+        .find(|transition| action_has_c(&transition.action))
+        .map(|transition| transition.span);
+    let message = if allowed {
+        "running embedded C is not supported yet"
+    } else {
+        "the model contains embedded C code, which is refused unless --allow-c is given"
+    };
+    Some(match place {
+        Some(span) => Diagnostic::error(span, message).label("C code"),
+        None => Diagnostic::global_error(message),
+    })
+}
+
+fn action_has_c(action: &Action) -> bool {
+    match action {
+        Action::C(_) => true,
+        Action::Condition(e) | Action::Assert(e) | Action::Assign(_, e) => has_c(e),
+        Action::AssignAll(all) => all.iter().any(|(_, e)| has_c(e)),
+        Action::Run { args, .. } => args.iter().any(has_c),
+        Action::Send { args, channel, .. } => has_c(channel) || args.iter().any(has_c),
+        Action::Receive { args, .. } => args.iter().any(|arg| match arg {
+            ReceiveArg::Match(e) => has_c(e),
+            _ => false,
+        }),
+        Action::Print { args, .. } => args.iter().any(|(e, _)| has_c(e)),
+        _ => false,
+    }
+}
+
+fn has_c(expr: &Expr) -> bool {
+    match expr {
+        Expr::C(_) => true,
+        Expr::Unary(_, a) => has_c(a),
+        Expr::Binary(_, a, b) => has_c(a) || has_c(b),
+        Expr::Conditional(a, b, c) => has_c(a) || has_c(b) || has_c(c),
+        _ => false,
+    }
+}

@@ -1,0 +1,277 @@
+//! `spinward trail`: replays a trail.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use spinward::Model;
+use spinward_machine::{Machine, Violation};
+use spinward_trail::run::Keep;
+use spinward_trail::spin_listing::SpinListing;
+use spinward_trail::values::Change;
+use spinward_trail::{
+    Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
+};
+
+use crate::args::{ColumnArgs, ModelArgs, OutputArgs};
+use crate::model;
+use crate::terminal::{EXIT_VIOLATED, Failure, counted, print, say};
+
+const EXAMPLES: &str = "\
+Examples:
+  spinward trail peterson.pml peterson.pml.trail
+  spinward trail --json peterson.pml peterson.pml.trail
+  spinward trail -p -g -l peterson.pml peterson.pml.trail    in SPIN's columns
+
+The exit code is 1 if the trail ends in an error, 0 if it replays without one, and 2 if it does not
+fit the model.";
+
+/// Replay a trail, made by spinward or by SPIN, step by step.
+///
+/// Every step is taken through the model again, and shown with what it changes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// The trail
+    #[arg(value_name = "TRAIL")]
+    trail: PathBuf,
+
+    /// As JSON on standard output
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    /// Show the moves of the never claim too
+    #[arg(long, help_heading = "Output")]
+    claim: bool,
+
+    #[command(flatten)]
+    columns: ColumnArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// A trail that fits its model.
+pub struct Fit {
+    /// What replays it.
+    pub machine: Machine,
+    /// Its steps.
+    pub fitted: Fitted,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let model = model::load(&args.model, &args.output)?;
+    let Fit { machine, fitted } = read(&model, &args.trail)?;
+    for note in &fitted.notes {
+        say(&format!("note: {note}"));
+    }
+    if args.columns.any() && !args.json {
+        return as_spin(&machine, &fitted, &args.columns);
+    }
+    let told = describe(&machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
+        .map_err(Failure::internal)?;
+    let cycle = fitted.cycle_start.is_some()
+        && confirm(&machine, &fitted.steps, None, fitted.cycle_start).is_ok();
+    let text = if args.json {
+        json(args, &model, &told, cycle, &fitted.notes)
+    } else {
+        human(args, &model, &told, cycle)
+    };
+    print(&text)?;
+    Ok(exit_code(&told.violations, cycle))
+}
+
+/// Reads a trail and fits it to the model.
+pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
+    let name = path.display();
+    let text = std::fs::read(path)
+        .map_err(|problem| Failure::usage(format!("cannot read the trail {name}: {problem}")))?;
+    let text = String::from_utf8(text)
+        .map_err(|_| Failure::usage(format!("{name} is not a trail: it is not text")))?;
+    let trail =
+        Trail::parse(&text).map_err(|problem| Failure::usage(format!("{name}: {problem}")))?;
+    let (options, mut notes) = guided::options(&model.program, &trail);
+    let machine = model::machine(model, options)?;
+    let mut fitted = fit(&machine, &trail).map_err(|misfit| {
+        Failure::usage(format!("{name} does not fit the model: {}", misfit.message))
+    })?;
+    notes.append(&mut fitted.notes);
+    fitted.notes = notes;
+    Ok(Fit { machine, fitted })
+}
+
+fn exit_code(violations: &[Violation], cycle: bool) -> u8 {
+    if cycle || !violations.is_empty() { EXIT_VIOLATED } else { 0 }
+}
+
+/// The run in SPIN's columns.
+pub fn as_spin(machine: &Machine, fitted: &Fitted, columns: &ColumnArgs) -> Result<u8, Failure> {
+    let mut listing = SpinListing::new(machine, columns.columns());
+    let mut text = String::new();
+    let mut written = Ok(());
+    let outcome = replay(machine, &fitted.steps, &mut |event| {
+        if fitted.cycle_start == Some(event.index) {
+            text.push_str("  <<<<<START OF CYCLE>>>>>\n");
+        }
+        text.push_str(&listing.event(event));
+        if text.len() > 1 << 16 && written.is_ok() {
+            written = print(&text);
+            text.clear();
+        }
+    });
+    written?;
+    let outcome = outcome.map_err(Failure::internal)?;
+    for violation in &outcome.violations {
+        let _ = writeln!(text, "spinward: {}", violation.describe(machine.program()));
+    }
+    let steps = spinward_machine::system::length(&fitted.steps);
+    let _ = writeln!(text, "spinward: trail ends after {}", counted(steps as u64, "step"));
+    text.push_str(&listing.end(&machine.view(&outcome.last.state)));
+    print(&text)?;
+    let cycle = fitted.cycle_start.is_some()
+        && confirm(machine, &fitted.steps, None, fitted.cycle_start).is_ok();
+    Ok(exit_code(&outcome.violations, cycle))
+}
+
+fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
+    let listing = Listing { color: args.output.color.stdout(), claim: args.claim };
+    let program = &model.program;
+    let mut text = listing.steps(run);
+    if run.length == 0 {
+        text.push_str("The trail has no steps: this is the initial state.\n");
+    }
+    for violation in &run.violations {
+        text.push_str(&listing.violation(program, run, *violation));
+    }
+    if cycle {
+        text.push_str("The last steps repeat for ever.\n");
+    }
+    if run.violations.is_empty() && !cycle {
+        let steps = counted(run.length as u64, "step");
+        let _ = writeln!(text, "The trail fits the model and ends after {steps} without an error.");
+    }
+    text.push_str("\nThe state there:\n");
+    text.push_str(&listing.state(program, &run.end));
+    text
+}
+
+#[derive(Serialize)]
+struct JsonTrail<'a> {
+    schema: u32,
+    version: &'static str,
+    model: String,
+    trail: String,
+    verdict: &'static str,
+    length: usize,
+    cycle_start: Option<usize>,
+    errors: Vec<JsonError>,
+    steps: Vec<JsonStep<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct JsonError {
+    kind: &'static str,
+    message: String,
+    file: Option<String>,
+    line: Option<u32>,
+    values: Vec<JsonValue>,
+}
+
+#[derive(Serialize)]
+struct JsonValue {
+    name: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct JsonStep<'a> {
+    step: usize,
+    process: &'a str,
+    pid: Option<u16>,
+    claim: bool,
+    file: String,
+    line: u32,
+    statement: &'a str,
+    changes: Vec<JsonChange<'a>>,
+    output: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct JsonChange<'a> {
+    what: &'static str,
+    pid: Option<u16>,
+    name: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) -> String {
+    let program = &model.program;
+    let errors = run.violations.iter().map(|violation| {
+        let span = violation.transition().map(|id| program.transition(id).span);
+        let values = run.values_of(program, *violation).into_iter();
+        JsonError {
+            kind: violation.kind(),
+            message: violation.describe(program),
+            file: span.map(|span| program.source.path(span).display().to_string()),
+            line: span.map(|span| program.source.line(span)),
+            values: values.map(|(name, value)| JsonValue { name, value }).collect(),
+        }
+    });
+    let errors: Vec<JsonError> = errors.collect();
+    let violated = cycle || !errors.is_empty();
+    let report = JsonTrail {
+        schema: 1,
+        version: env!("CARGO_PKG_VERSION"),
+        model: args.model.name(),
+        trail: args.trail.display().to_string(),
+        verdict: if violated { "violated" } else { "no-error" },
+        length: run.length,
+        cycle_start: run.cycle_start,
+        errors,
+        steps: run.first.iter().chain(&run.last).map(json_step).collect(),
+        notes,
+    };
+    serde_json::to_string_pretty(&report).expect("a trail has nothing that JSON cannot hold") + "\n"
+}
+
+fn json_step(line: &StepLine) -> JsonStep<'_> {
+    JsonStep {
+        step: line.number,
+        process: &line.name,
+        pid: line.process,
+        claim: line.process.is_none(),
+        file: line.file.display().to_string(),
+        line: line.line,
+        statement: &line.statement,
+        changes: line.changes.iter().map(json_change).collect(),
+        output: line.output.as_deref(),
+    }
+}
+
+fn json_change(change: &Change) -> JsonChange<'_> {
+    match change {
+        Change::Set { process, name, before, after } => JsonChange {
+            what: "value",
+            pid: *process,
+            name,
+            before: Some(before),
+            after: Some(after),
+        },
+        Change::Started { process, name } => JsonChange {
+            what: "process-start",
+            pid: Some(*process),
+            name,
+            before: None,
+            after: None,
+        },
+        Change::Ended { process, name } => {
+            JsonChange { what: "process-end", pid: Some(*process), name, before: None, after: None }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+init { c_code { printf("hi"); } }

@@ -1,0 +1,1 @@
+init { c_expr { 1 } -> skip }

@@ -1,0 +1,2 @@
+chan c = [300] of { byte };
+init { skip }

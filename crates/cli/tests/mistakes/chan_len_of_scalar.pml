@@ -1,0 +1,2 @@
+byte x;
+init { len(x) > 0 }

@@ -1,0 +1,2 @@
+chan c = [1] of { byte, byte };
+init { c!1 }

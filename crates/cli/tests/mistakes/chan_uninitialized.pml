@@ -1,0 +1,2 @@
+chan c;
+init { c!1 }

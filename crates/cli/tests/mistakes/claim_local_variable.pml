@@ -1,0 +1,2 @@
+never { byte y; y == 0 }
+init { skip }

@@ -1,0 +1,4 @@
+byte x;
+ltl p { [] (x < 3) }
+ltl p { <> (x == 1) }
+init { x = 1 }

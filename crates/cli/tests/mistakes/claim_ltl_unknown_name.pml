@@ -1,0 +1,2 @@
+ltl p { [] (count < 3) }
+init { skip }

@@ -1,0 +1,3 @@
+byte x;
+trace { x = 1 }
+init { x = 1 }

@@ -1,0 +1,1 @@
+init { d_step { skip; goto L }; L: skip }

@@ -1,0 +1,2 @@
+proctype P() { skip }
+init { d_step { run P() } }

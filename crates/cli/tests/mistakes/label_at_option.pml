@@ -1,0 +1,2 @@
+byte x;
+init { if L: :: x == 1 -> skip fi }

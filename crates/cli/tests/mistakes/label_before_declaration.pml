@@ -1,0 +1,1 @@
+init { L: byte x; x = 1; goto L }

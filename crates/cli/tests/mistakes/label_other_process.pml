@@ -1,0 +1,2 @@
+proctype P() { L: skip }
+init { run P(); goto L }

@@ -1,0 +1,1 @@
+init { L: skip; L: skip }

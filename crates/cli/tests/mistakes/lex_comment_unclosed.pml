@@ -1,0 +1,3 @@
+init { skip }
+/* and here it
+ends

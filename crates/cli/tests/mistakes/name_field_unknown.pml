@@ -1,0 +1,3 @@
+typedef R { byte a; byte b };
+R r;
+init { r.c = 1 }

@@ -1,0 +1,2 @@
+byte len;
+init { skip }

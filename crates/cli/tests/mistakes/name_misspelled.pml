@@ -1,0 +1,2 @@
+byte counter;
+init { conuter = 1 }

@@ -1,0 +1,3 @@
+mtype = { ack, nak };
+mtype m;
+init { m = akc }

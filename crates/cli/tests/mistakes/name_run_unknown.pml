@@ -1,0 +1,2 @@
+proctype Client() { skip }
+init { run Cleint() }

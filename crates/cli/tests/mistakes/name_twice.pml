@@ -1,0 +1,3 @@
+byte x;
+int x;
+init { x = 1 }

@@ -1,0 +1,1 @@
+init { conut = 1 }

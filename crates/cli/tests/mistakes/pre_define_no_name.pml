@@ -1,0 +1,2 @@
+#define 3 N
+init { skip }

@@ -1,0 +1,5 @@
+#ifdef A
+#else
+#else
+#endif
+init { skip }

@@ -1,0 +1,3 @@
+#if N +
+init { skip }
+#endif

@@ -1,0 +1,2 @@
+#include "pre_include_cycle.pml"
+init { skip }

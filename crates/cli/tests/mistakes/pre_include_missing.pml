@@ -1,0 +1,2 @@
+#include "nowhere.pml"
+init { skip }

@@ -1,0 +1,5 @@
+#define STEP x = = 1
+byte x;
+init {
+  STEP
+}

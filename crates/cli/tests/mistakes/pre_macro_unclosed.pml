@@ -1,0 +1,4 @@
+#define inc(a) a = a + 1
+byte x;
+init { inc(x
+}

@@ -1,0 +1,2 @@
+byte a[2][3];
+init { skip }

@@ -1,0 +1,4 @@
+byte x;
+init {
+  while (x < 3) { x++ }
+}

@@ -1,0 +1,2 @@
+byte x;
+init { else -> x = 1 }

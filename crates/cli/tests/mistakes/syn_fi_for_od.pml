@@ -1,0 +1,6 @@
+byte x;
+init {
+  do
+  :: x < 3 -> x++
+  fi
+}

@@ -1,0 +1,1 @@
+init { byte x = 1; (byte y == 2) }

@@ -1,0 +1,5 @@
+byte x;
+init {
+  if
+  :: x == 1 -> skip
+}

@@ -1,0 +1,3 @@
+byte x, y
+byte z;
+init { x = 1 y = 2 }

@@ -1,0 +1,1 @@
+active proctyp P() { skip }

@@ -1,0 +1,2 @@
+proctype P() { return }
+init { run P() }

@@ -1,0 +1,3 @@
+byte a[3];
+byte x;
+init { x = a }

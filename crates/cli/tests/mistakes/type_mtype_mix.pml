@@ -1,0 +1,4 @@
+mtype:colour = { red };
+mtype:fruit = { apple };
+mtype:colour c;
+init { c = apple }

@@ -1,0 +1,2 @@
+/* grüße */
+init { skip }

@@ -1,0 +1,3 @@
+typedef R { byte a };
+R r, s;
+init { r = s + 1 }

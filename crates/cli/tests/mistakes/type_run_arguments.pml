@@ -1,0 +1,2 @@
+proctype P(byte a; byte b) { skip }
+init { run P(1) }

@@ -1,0 +1,3 @@
+proctype P() { skip }
+byte x;
+init { x = 1 + run P() }

@@ -1,0 +1,3 @@
+typedef R { byte a; R next };
+R r;
+init { skip }

@@ -1,0 +1,508 @@
+//! Depth-first search, in SPIN's order.
+//!
+//! Holzmann, *The SPIN Model Checker*, figures 8.2 and 8.4. When the search comes to a state, it
+//! expands it at once: all successors get a number and wait on the stack, the first on top; a state
+//! counts as visited only when the search descends into it, so that order and counts are SPIN's,
+//! which computes one successor at a time. What is wrong on the way to a successor waits among them,
+//! and so is met when SPIN meets it.
+//!
+//! *Invariant*: the entries of the stack marked open are, from the bottom, the states of the current
+//! run. A state that was entered is marked and stays below its successors; when it comes to the top
+//! again all of them are done.
+//!
+//! *Cost*: every state is expanded once; eight bytes of stack for each waiting successor. With a
+//! bound on the depth, or in search of a shortest run, the length of the run to each state is kept,
+//! and a state is expanded again when it is reached by a shorter one, so that nothing within the
+//! bound is missed; the time may then be quadratic.
+
+use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+
+use crate::chunked::{Bits, Chunked};
+use crate::findings::{Findings, keep_shortest};
+use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer};
+use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
+use crate::rebuild::rebuild;
+use crate::visited::Visited;
+
+/// Searches depth-first.
+pub fn dfs<S: System>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let mut search = Dfs::new(system, request);
+    let mut watch = Watch::new(&request.limits, progress);
+    let mut stopped = search.run(scratch, &mut watch).err();
+    drop(watch);
+    if let Some(Stopped::Limit(_)) = stopped {
+        // Not `?`: that the limit ended the search stays true.
+        let _ = search.report_waiting();
+    } else if search.shortens() && search.findings.len() > 0 {
+        // What is longer than the run found was not looked at.
+        stopped = Some(Stopped::Errors);
+    }
+    request
+        .limits
+        .undisturbed(|| search.finish(scratch, stopped))
+}
+
+/// What waits on the stack, or is entered.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// A state, or [`Entry::VIOLATION`].
+    state: u32,
+    /// The length of the run up to here; the highest bit tells whether the state was entered.
+    depth: u32,
+}
+
+impl Entry {
+    /// The violation on top of [`Dfs::waiting`].
+    const VIOLATION: u32 = u32::MAX;
+    const OPEN: u32 = !MAX_LENGTH;
+
+    fn is_open(self) -> bool {
+        self.depth & Self::OPEN != 0
+    }
+
+    fn open(self) -> Self {
+        Self {
+            depth: self.depth | Self::OPEN,
+            ..self
+        }
+    }
+
+    fn length(self) -> u32 {
+        self.depth & MAX_LENGTH
+    }
+}
+
+/// Which states were visited.
+#[derive(Debug)]
+enum Seen {
+    /// Once is enough.
+    Once(Bits),
+    /// By state: the length of the shortest run by which it was visited, or [`Seen::NEVER`].
+    Depths(Chunked<u32>),
+}
+
+impl Seen {
+    const NEVER: u32 = u32::MAX;
+
+    /// Whether a run of this length to a state brings nothing new.
+    fn covers(&self, state: u32, depth: u32) -> bool {
+        match self {
+            Self::Once(bits) => bits.contains(state),
+            Self::Depths(depths) => depths.get(state as usize) <= depth,
+        }
+    }
+
+    /// Notes a visit; what the length was before ([`Seen::NEVER`] if it was not visited).
+    fn visit(&mut self, state: u32, depth: u32, memory: &mut Memory) -> Result<u32, Limit> {
+        match self {
+            Self::Once(bits) => bits.insert(state, memory).map(|_| Self::NEVER),
+            Self::Depths(depths) => {
+                let before = depths.get(state as usize);
+                depths.set(state as usize, depth);
+                Ok(before)
+            }
+        }
+    }
+}
+
+/// A violation that waits on the stack.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    violation: Violation,
+    /// Whether it counts; not if it was met before by a longer run.
+    counts: bool,
+}
+
+struct Dfs<'a, S: System> {
+    system: &'a S,
+    request: &'a Request,
+    memory: Memory,
+    counts: Counts,
+    visited: Visited,
+    seen: Seen,
+    stack: Chunked<Entry>,
+    /// Of each state that waits on the stack: what is not part of its key.
+    hidden: Chunked<u8>,
+    /// How many bytes that is.
+    hidden_bytes: usize,
+    waiting: Chunked<Waiting>,
+    /// Longer runs are not looked at.
+    bound: u32,
+    /// Violations met only beyond the bound.
+    beyond: i64,
+    /// The path to each, or none if it is the stack as it is.
+    findings: Findings<Option<Vec<Entry>>>,
+    /// What the expansion of a state has brought, in order.
+    fresh: Fresh,
+}
+
+/// Successors and violations of one state.
+#[derive(Debug, Default)]
+struct Fresh {
+    entries: Vec<Entry>,
+    hidden: Vec<u8>,
+    waiting: Vec<Waiting>,
+}
+
+impl<'a, S: System> Dfs<'a, S> {
+    fn new(system: &'a S, request: &'a Request) -> Self {
+        let seen = if request.limits.max_depth.is_some() || request.shortest {
+            Seen::Depths(Chunked::new())
+        } else {
+            Seen::Once(Bits::new())
+        };
+        Self {
+            system,
+            request,
+            memory: Memory::new(request.limits.memory),
+            counts: Counts::default(),
+            visited: Visited::new(),
+            seen,
+            stack: Chunked::new(),
+            hidden: Chunked::new(),
+            hidden_bytes: 0,
+            waiting: Chunked::new(),
+            bound: bound(&request.limits),
+            beyond: 0,
+            findings: Findings::new(),
+            fresh: Fresh::default(),
+        }
+    }
+
+    /// Whether each error found lowers the bound.
+    fn shortens(&self) -> bool {
+        self.request.shortest && self.request.errors == 1
+    }
+
+    fn run(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
+        let mut state = Vec::new();
+        self.system.initial(&mut state);
+        self.hidden_bytes = state.len() - self.system.key(&state).len();
+        self.counts.transitions = 1;
+        let flow = Expansion::of(self, 0, Seen::NEVER).successor_at(&state, 0);
+        flow.map_err(Stopped::Limit)?;
+        self.push_fresh().map_err(Stopped::Limit)?;
+
+        while let Some(entry) = self.stack.pop() {
+            if entry.is_open() {
+                continue;
+            }
+            if entry.state == Entry::VIOLATION {
+                if let Some(waiting) = self.waiting.pop() {
+                    self.report(waiting, entry.length())?;
+                }
+                continue;
+            }
+            state.clear();
+            state.resize(self.hidden_bytes, 0);
+            for byte in state.iter_mut().rev() {
+                *byte = self.hidden.pop().unwrap_or(0);
+            }
+            self.visit(entry, &mut state, scratch, watch)
+                .map_err(Stopped::Limit)?;
+        }
+        Ok(())
+    }
+
+    /// Enters a state, if a run of this length to it brings anything new. `state` has what is not
+    /// part of its key.
+    fn visit(
+        &mut self,
+        entry: Entry,
+        state: &mut Vec<u8>,
+        scratch: &mut S::Scratch,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Limit> {
+        let depth = entry.length();
+        if depth > self.bound || self.seen.covers(entry.state, depth) {
+            return Ok(());
+        }
+        watch.tick(&self.counts, depth, &self.memory)?;
+        let max_states = self.request.limits.max_states.unwrap_or(u64::MAX);
+        let before = self.seen.visit(entry.state, depth, &mut self.memory)?;
+        if before != Seen::NEVER {
+            self.counts.reopened += 1;
+        } else if self.counts.states < max_states {
+            self.counts.states += 1;
+        } else {
+            return Err(Limit::States);
+        }
+        self.counts.depth = self.counts.depth.max(depth.into());
+        self.stack.push(entry.open(), &mut self.memory)?;
+        state.extend_from_slice(self.visited.key(entry.state));
+
+        let system = self.system;
+        let mut expansion = Expansion::of(self, depth, before);
+        let flow = system.expand(state, scratch, &mut expansion);
+        let limit = expansion.limit;
+        self.push_fresh()?;
+        if let Some(limit) = limit {
+            return Err(limit);
+        }
+        if flow.is_break() {
+            return Err(watch.reason());
+        }
+        self.counts.expanded += 1;
+        Ok(())
+    }
+
+    /// Puts what an expansion has brought on the stack, the first on top.
+    fn push_fresh(&mut self) -> Result<(), Limit> {
+        let mut hidden = self.fresh.hidden.len();
+        while let Some(entry) = self.fresh.entries.pop() {
+            if entry.state == Entry::VIOLATION {
+                if let Some(waiting) = self.fresh.waiting.pop() {
+                    self.waiting.push(waiting, &mut self.memory)?;
+                }
+            } else {
+                hidden -= self.hidden_bytes;
+                for &byte in &self.fresh.hidden[hidden..hidden + self.hidden_bytes] {
+                    self.hidden.push(byte, &mut self.memory)?;
+                }
+            }
+            self.stack.push(entry, &mut self.memory)?;
+        }
+        self.fresh.hidden.clear();
+        Ok(())
+    }
+
+    /// Meets a violation; the run to it is the stack.
+    fn report(&mut self, waiting: Waiting, length: u32) -> Result<(), Stopped> {
+        let Waiting { violation, counts } = waiting;
+        if length > self.bound {
+            return Ok(());
+        }
+        self.counts.errors += u64::from(counts);
+        let shortest = self.request.shortest;
+        let wanted = match self.findings.known(violation) {
+            Some(example) => shortest && length < example.length,
+            None => true,
+        };
+        let last = !shortest && wanted && self.findings.len() + 1 == self.request.errors;
+        let mut stop = Ok(());
+        if last {
+            stop = Err(Stopped::Errors);
+        }
+        if wanted {
+            // A run that ends the search needs no copy of the stack.
+            let path = if last {
+                None
+            } else {
+                self.path()
+                    .inspect_err(|&limit| stop = Err(Stopped::Limit(limit)))
+                    .ok()
+            };
+            match self.findings.known(violation) {
+                Some(example) => {
+                    let old = std::mem::replace(&mut example.path, path);
+                    example.length = length;
+                    example.violation = violation;
+                    self.memory
+                        .give_back(path_bytes(old.map_or(0, |old| old.len())));
+                }
+                None => self.findings.add(violation, length, path),
+            }
+        }
+        if let Some(example) = self.findings.known(violation) {
+            example.occurrences += u64::from(counts);
+        }
+        if self.shortens() {
+            match length.checked_sub(1) {
+                Some(shorter) => self.bound = shorter,
+                None => return Err(Stopped::Errors),
+            }
+        }
+        stop
+    }
+
+    /// The entered states of the stack.
+    fn path(&mut self) -> Result<Vec<Entry>, Limit> {
+        let open = || self.stack.iter().filter(|entry| entry.is_open());
+        let length = open().count();
+        self.memory.take(path_bytes(length))?;
+        let mut path = Vec::with_capacity(length);
+        path.extend(open());
+        Ok(path)
+    }
+
+    /// Meets the violations that still wait when a limit ends the search: they were found, though
+    /// in the order of the search they would come later.
+    fn report_waiting(&mut self) -> Result<(), Stopped> {
+        if self.findings.examples().any(|it| it.path.is_none()) {
+            // The stack is still needed.
+            return Ok(());
+        }
+        let enough = |it: &Self| it.request.errors > 0 && it.findings.len() >= it.request.errors;
+        // There may have been no memory to put the last ones on the stack.
+        let left = std::mem::take(&mut self.fresh);
+        let violations = left
+            .entries
+            .iter()
+            .filter(|it| it.state == Entry::VIOLATION);
+        for (&waiting, entry) in left.waiting.iter().zip(violations) {
+            if !enough(self) {
+                self.report(waiting, entry.length())?;
+            }
+        }
+        while !enough(self) {
+            let Some(entry) = self.stack.pop() else { break };
+            if entry.state == Entry::VIOLATION
+                && let Some(waiting) = self.waiting.pop()
+            {
+                self.report(waiting, entry.length())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
+        let truncated = stopped.is_none()
+            && (self.beyond > 0 || self.counts.states < self.visited.len() as u64);
+        let exact_order = matches!(self.seen, Seen::Once(_));
+        let shortest = self.request.shortest && !matches!(stopped, Some(Stopped::Limit(_)));
+        self.counts.memory = self.memory.peak();
+        let keys = self.visited.into_keys();
+        let mut examples = self.findings.into_examples();
+        if self.request.shortest {
+            keep_shortest(&mut examples, self.request.errors);
+        }
+        let mut errors = Vec::new();
+        for example in examples {
+            let ended_search = example.path.is_none();
+            let path = example
+                .path
+                .unwrap_or_else(|| self.stack.iter().filter(|entry| entry.is_open()).collect());
+            let run = rebuild(
+                self.system,
+                scratch,
+                path.iter()
+                    .map(|entry| (keys.key(entry.state), entry.length())),
+                example.violation,
+                example.length,
+            );
+            if ended_search && exact_order && stopped == Some(Stopped::Errors) {
+                // SPIN would not have looked at these yet.
+                self.counts.transitions -= run.ahead;
+            }
+            errors.push(Found {
+                violation: example.violation,
+                steps: run.steps,
+                occurrences: example.occurrences,
+                shortest,
+            });
+        }
+        Outcome {
+            errors,
+            counts: self.counts,
+            stopped,
+            truncated,
+        }
+    }
+}
+
+/// Bytes of a path.
+fn path_bytes(states: usize) -> u64 {
+    (states * size_of::<Entry>()) as u64
+}
+
+/// Takes the successors of one state.
+struct Expansion<'e, S> {
+    system: &'e S,
+    memory: &'e mut Memory,
+    counts: &'e mut Counts,
+    visited: &'e mut Visited,
+    seen: &'e mut Seen,
+    fresh: &'e mut Fresh,
+    beyond: &'e mut i64,
+    bound: u32,
+    depth: u32,
+    /// The length of the run by which the state was visited before, or [`Seen::NEVER`].
+    before: u32,
+    /// What broke the expansion off.
+    limit: Option<Limit>,
+}
+
+impl<'e, S: System> Expansion<'e, S> {
+    fn of(search: &'e mut Dfs<'_, S>, depth: u32, before: u32) -> Self {
+        Self {
+            system: search.system,
+            memory: &mut search.memory,
+            counts: &mut search.counts,
+            visited: &mut search.visited,
+            seen: &mut search.seen,
+            fresh: &mut search.fresh,
+            beyond: &mut search.beyond,
+            bound: search.bound,
+            depth,
+            before,
+            limit: None,
+        }
+    }
+
+    fn first_visit(&self) -> bool {
+        self.before == Seen::NEVER
+    }
+
+    fn successor_at(&mut self, state: &[u8], steps: usize) -> Result<(), Limit> {
+        let key = self.system.key(state);
+        let (number, new) = self.visited.insert(key, self.memory)?;
+        if new {
+            self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
+            if let Seen::Depths(depths) = self.seen {
+                depths.push(Seen::NEVER, self.memory)?;
+            }
+        }
+        let depth = longer(self.depth, steps);
+        if depth <= self.bound && !self.seen.covers(number, depth) {
+            self.fresh.entries.push(Entry {
+                state: number,
+                depth,
+            });
+            let hidden = state.len() - key.len();
+            self.fresh.hidden.extend_from_slice(&state[..hidden]);
+        }
+        if steps > 1 {
+            // SPIN enters the states inside of an atomic sequence even if its end is known.
+            let inside = (depth - 1).min(self.bound);
+            self.counts.depth = self.counts.depth.max(inside.into());
+        }
+        Ok(())
+    }
+}
+
+impl<S: System> Sink for Expansion<'_, S> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.counts.transitions += u64::from(self.first_visit());
+        match self.successor_at(state, length(steps)) {
+            Ok(()) => Flow::Continue(()),
+            Err(limit) => {
+                self.limit = Some(limit);
+                Flow::Break(())
+            }
+        }
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        let depth = longer(self.depth, length(steps));
+        let was_beyond = !self.first_visit() && longer(self.before, length(steps)) > self.bound;
+        if depth > self.bound {
+            *self.beyond += i64::from(self.first_visit());
+            return Flow::Continue(());
+        }
+        *self.beyond -= i64::from(was_beyond);
+        self.fresh.entries.push(Entry {
+            state: Entry::VIOLATION,
+            depth,
+        });
+        self.fresh.waiting.push(Waiting {
+            violation,
+            counts: self.first_visit() || was_beyond,
+        });
+        Flow::Continue(())
+    }
+}

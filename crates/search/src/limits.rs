@@ -1,0 +1,280 @@
+//! What a search may use.
+//!
+//! Each limit ends a search cleanly: what was found stays found, and the [`Limit`] says what ended
+//! it. Memory is counted before it is taken, so that the budget is never exceeded.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::outcome::{Counts, Progress};
+
+/// What a search may use; by default everything.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Runs of at most so many steps are looked at.
+    pub max_depth: Option<u64>,
+    /// So many states are visited.
+    pub max_states: Option<u64>,
+    /// Time.
+    pub time: Option<Duration>,
+    /// Bytes for states, stacks and queues.
+    pub memory: Option<u64>,
+    /// Set from outside: give up. The system may look at it too, and then breaks off an expansion.
+    /// A search whose time is over sets it for the system, and takes that back.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Limits {
+    /// Does something that must not be given up, though the search was.
+    pub(crate) fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let stop = self.stop.swap(false, Ordering::Relaxed);
+        let result = work();
+        if stop {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+/// What ended a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// [`Limits::max_states`]
+    States,
+    /// [`Limits::time`]
+    Time,
+    /// [`Limits::memory`]
+    Memory,
+    /// [`Limits::stop`]
+    Interrupt,
+    /// More states than can be numbered.
+    Numbers,
+}
+
+/// A budget of memory.
+#[derive(Debug)]
+pub struct Memory {
+    budget: u64,
+    used: u64,
+    peak: u64,
+}
+
+impl Memory {
+    /// So many bytes; none: no end.
+    pub fn new(budget: Option<u64>) -> Self {
+        Self {
+            budget: budget.unwrap_or(u64::MAX),
+            used: 0,
+            peak: 0,
+        }
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The most bytes that were in use at a time.
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+
+    /// To be called before so many bytes are allocated.
+    pub fn take(&mut self, bytes: u64) -> Result<(), Limit> {
+        let used = self.used.saturating_add(bytes);
+        if used > self.budget {
+            return Err(Limit::Memory);
+        }
+        self.used = used;
+        self.peak = self.peak.max(used);
+        Ok(())
+    }
+
+    /// To be called after so many bytes were freed.
+    pub fn give_back(&mut self, bytes: u64) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+}
+
+/// Looks at the clock and the stop flag now and then, and reports progress.
+pub(crate) struct Watch<'a> {
+    stop: &'a AtomicBool,
+    started: Instant,
+    alarm: Option<Alarm>,
+    progress: &'a mut dyn FnMut(&Progress),
+    /// Until the next look.
+    countdown: u32,
+    reported: Instant,
+    reported_states: u64,
+}
+
+impl<'a> Watch<'a> {
+    /// Expansions between two looks at the clock.
+    const PATIENCE: u32 = 64;
+
+    /// Between two reports.
+    const INTERVAL: Duration = Duration::from_millis(100);
+
+    pub fn new(limits: &'a Limits, progress: &'a mut dyn FnMut(&Progress)) -> Self {
+        let started = Instant::now();
+        Self {
+            stop: &limits.stop,
+            started,
+            alarm: limits
+                .time
+                .and_then(|time| started.checked_add(time))
+                .map(|deadline| Alarm::new(deadline, limits.stop.clone())),
+            progress,
+            countdown: 0,
+            reported: started,
+            reported_states: 0,
+        }
+    }
+
+    /// To be called for every expansion.
+    pub fn tick(&mut self, counts: &Counts, depth: u32, memory: &Memory) -> Result<(), Limit> {
+        if self.countdown > 0 {
+            self.countdown -= 1;
+            return Ok(());
+        }
+        self.countdown = Self::PATIENCE;
+        let now = Instant::now();
+        let over = |alarm: &Alarm| now >= alarm.deadline;
+        if self.alarm.as_ref().is_some_and(over) || self.stop.load(Ordering::Relaxed) {
+            return Err(self.reason());
+        }
+        let pause = now - self.reported;
+        if pause >= Self::INTERVAL {
+            (self.progress)(&Progress {
+                counts: Counts {
+                    memory: memory.used(),
+                    ..*counts
+                },
+                depth: depth.into(),
+                elapsed: now - self.started,
+                rate: (counts.states - self.reported_states) as f64 / pause.as_secs_f64(),
+            });
+            self.reported = now;
+            self.reported_states = counts.states;
+        }
+        Ok(())
+    }
+
+    /// Why the search is over, after it was told so or the system gave up.
+    pub fn reason(&self) -> Limit {
+        match &self.alarm {
+            Some(alarm) if Instant::now() >= alarm.deadline => Limit::Time,
+            _ => Limit::Interrupt,
+        }
+    }
+}
+
+/// Sets a flag at a given time, unless it is dropped before; takes it back when it is dropped. A
+/// single expansion may take long (an atomic sequence without end), so the search cannot wait for
+/// it to end to look at the clock.
+struct Alarm {
+    deadline: Instant,
+    stop: Arc<AtomicBool>,
+    cancel: Option<Sender<()>>,
+    /// Tells whether it set the flag.
+    thread: Option<JoinHandle<bool>>,
+}
+
+impl Alarm {
+    fn new(deadline: Instant, stop: Arc<AtomicBool>) -> Self {
+        let (cancel, cancelled) = mpsc::channel::<()>();
+        let flag = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name("alarm".into())
+            .spawn(move || {
+                let left = deadline.saturating_duration_since(Instant::now());
+                match cancelled.recv_timeout(left) {
+                    Err(RecvTimeoutError::Timeout) => !flag.swap(true, Ordering::Relaxed),
+                    _ => false,
+                }
+            })
+            // Without a thread the clock is still looked at between expansions.
+            .ok();
+        Self {
+            deadline,
+            stop,
+            cancel: Some(cancel),
+            thread,
+        }
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.cancel = None;
+        let fired = self
+            .thread
+            .take()
+            .is_some_and(|it| it.join().unwrap_or(false));
+        if fired {
+            self.stop.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A bound on the length of runs as the searches count it; the last number stands for all lengths
+/// beyond.
+pub(crate) fn bound(limits: &Limits) -> u32 {
+    let bound = limits.max_depth.unwrap_or(u64::MAX);
+    u32::try_from(bound).map_or(MAX_LENGTH, |bound| bound.min(MAX_LENGTH))
+}
+
+/// The longest run that is told from longer ones; one bit is left for other uses.
+pub(crate) const MAX_LENGTH: u32 = u32::MAX >> 1;
+
+/// The length of a run that goes on.
+pub(crate) fn longer(length: u32, by: usize) -> u32 {
+    u32::try_from(by).map_or(MAX_LENGTH, |by| length.saturating_add(by).min(MAX_LENGTH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_sets_the_flag_and_takes_it_back() {
+        let limits = Limits {
+            time: Some(Duration::from_millis(5)),
+            ..Limits::default()
+        };
+        let mut progress = |_: &Progress| {};
+        let watch = Watch::new(&limits, &mut progress);
+        while !limits.stop.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        assert_eq!(watch.reason(), Limit::Time);
+        drop(watch);
+        assert!(!limits.stop.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn the_users_flag_stays_set() {
+        let limits = Limits {
+            time: Some(Duration::from_secs(1000)),
+            ..Limits::default()
+        };
+        limits.stop.store(true, Ordering::Relaxed);
+        let mut progress = |_: &Progress| {};
+        let mut watch = Watch::new(&limits, &mut progress);
+        let result = watch.tick(&Counts::default(), 0, &Memory::new(None));
+        assert_eq!(result, Err(Limit::Interrupt));
+        drop(watch);
+        limits.undisturbed(|| assert!(!limits.stop.load(Ordering::Relaxed)));
+        assert!(limits.stop.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn lengths_do_not_wrap() {
+        assert_eq!(longer(3, 4), 7);
+        assert_eq!(longer(MAX_LENGTH - 1, 5), MAX_LENGTH);
+        assert_eq!(longer(0, usize::MAX), MAX_LENGTH);
+    }
+}

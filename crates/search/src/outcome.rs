@@ -1,0 +1,118 @@
+//! What a search is asked and what it answers.
+
+use std::time::Duration;
+
+use spinward_machine::{Step, Violation};
+
+use crate::limits::{Limit, Limits};
+
+/// What a search is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// What it may use.
+    pub limits: Limits,
+    /// Stop after so many different errors; 0: explore everything.
+    pub errors: usize,
+    /// The runs reported must be shortest ones (breadth-first search always sees to that).
+    pub shortest: bool,
+}
+
+/// What a search answers.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One example of each kind of error at each place, at most [`Outcome::MAX_ERRORS`].
+    pub errors: Vec<Found>,
+    /// What was counted.
+    pub counts: Counts,
+    /// What ended the search before it had seen everything.
+    pub stopped: Option<Stopped>,
+    /// Whether the bound on the depth cut off states that were not seen otherwise.
+    pub truncated: bool,
+}
+
+impl Outcome {
+    /// Of how many different errors a run is kept.
+    pub const MAX_ERRORS: usize = 1000;
+
+    /// Whether everything was seen.
+    pub fn is_complete(&self) -> bool {
+        self.stopped.is_none() && !self.truncated
+    }
+}
+
+/// Why a search ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// As many errors as were asked for.
+    Errors,
+    /// A limit.
+    Limit(Limit),
+}
+
+/// An error and a run that shows it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What is wrong.
+    pub violation: Violation,
+    /// From the initial state to the error.
+    pub steps: Vec<Step>,
+    /// How often it was met.
+    pub occurrences: u64,
+    /// Whether no run to this error is shorter.
+    pub shortest: bool,
+}
+
+/// Errors are different if their kind or their place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place(std::mem::Discriminant<Violation>, Option<u32>);
+
+impl Place {
+    /// Where and of what kind an error is.
+    pub fn of(violation: Violation) -> Self {
+        Self(
+            std::mem::discriminant(&violation),
+            violation.transition().map(|id| id.0),
+        )
+    }
+}
+
+/// What a search counts, in SPIN's terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// States visited.
+    pub states: u64,
+    /// Successors looked at, and one for the initial state: SPIN's stored + matched.
+    pub transitions: u64,
+    /// States whose successors were computed.
+    pub expanded: u64,
+    /// States expanded once more, because a shorter way to them was found.
+    pub reopened: u64,
+    /// The longest run looked at, in steps.
+    pub depth: u64,
+    /// How often an error was met.
+    pub errors: u64,
+    /// Bytes of the largest state.
+    pub state_bytes: u64,
+    /// The most bytes in use at a time.
+    pub memory: u64,
+}
+
+impl Counts {
+    /// Successors that were known already.
+    pub fn matched(&self) -> u64 {
+        self.transitions.saturating_sub(self.states)
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What was counted so far; `memory` is that in use now.
+    pub counts: Counts,
+    /// The depth or level where it is.
+    pub depth: u64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// States a second since the last event.
+    pub rate: f64,
+}

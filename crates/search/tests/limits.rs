@@ -1,0 +1,211 @@
+//! Searches of large graphs end cleanly at every limit.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_program::ir::TransitionId;
+use spinward_search::bfs::bfs;
+use spinward_search::dfs::dfs;
+use spinward_search::stateless::stateless;
+use spinward_search::{Limit, Limits, Progress, Request, Stopped};
+
+/// A binary tree with states of `bytes` bytes. Each state has an assertion that fails on the way to
+/// its second successor, if `wrong`.
+struct Tree {
+    bytes: usize,
+    wrong: bool,
+    /// The expansion that takes for ever, unless this is set.
+    endless: Option<(u64, std::sync::Arc<AtomicBool>)>,
+}
+
+impl Tree {
+    const STEP: Step = Step {
+        process: 0,
+        transition: TransitionId(7),
+    };
+
+    fn encode(&self, number: u64) -> Vec<u8> {
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.resize(self.bytes, 0);
+        bytes
+    }
+}
+
+impl System for Tree {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        out.extend(self.encode(1));
+    }
+
+    fn expand(&self, state: &[u8], _scratch: &mut (), sink: &mut dyn Sink) -> Flow {
+        let number = u64::from_le_bytes(state[..8].try_into().unwrap());
+        if let Some((at, stop)) = &self.endless
+            && *at == number
+        {
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            return Flow::Break(());
+        }
+        let child = |bit: u64| self.encode(number.rotate_left(1) ^ bit ^ (number >> 40));
+        sink.successor(&child(0), &[Self::STEP])?;
+        if self.wrong {
+            sink.violation(Violation::Assertion(TransitionId(7)), &[Self::STEP])?;
+        }
+        sink.successor(&child(1), &[Self::STEP])
+    }
+}
+
+fn tree() -> Tree {
+    Tree {
+        bytes: 50,
+        wrong: false,
+        endless: None,
+    }
+}
+
+fn within(limits: Limits) -> Request {
+    Request {
+        limits,
+        errors: 1,
+        shortest: false,
+    }
+}
+
+#[test]
+fn the_memory_budget_is_kept() {
+    for budget in [0, 1000, 100_000, 3_000_000, 40_000_000] {
+        for search in [bfs, dfs] {
+            let request = within(Limits {
+                memory: Some(budget),
+                ..Limits::default()
+            });
+            let outcome = search(&tree(), &mut (), &request, &mut |_| {});
+            assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+            assert!(outcome.counts.memory <= budget);
+            if budget > 1_000_000 {
+                let used = outcome.counts.memory as f64 / budget as f64;
+                assert!(used > 0.8, "only {used} of {budget} were used");
+                assert!(outcome.counts.states > budget / 250);
+            }
+        }
+    }
+    let request = within(Limits {
+        memory: Some(1_000_000),
+        ..Limits::default()
+    });
+    let outcome = stateless(&tree(), &mut (), &request, &mut |_| {});
+    assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+    assert!(outcome.counts.memory <= 1_000_000);
+}
+
+#[test]
+fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
+    let wrong = Tree {
+        wrong: true,
+        ..tree()
+    };
+    for search in [bfs, dfs, stateless] {
+        let request = within(Limits {
+            max_states: Some(20),
+            ..Limits::default()
+        });
+        let outcome = search(&wrong, &mut (), &request, &mut |_| {});
+        assert_eq!(outcome.errors.len(), 1);
+        assert!(!outcome.errors[0].steps.is_empty());
+    }
+    // Depth-first search meets the assertion only after all below the first successor.
+    let request = within(Limits {
+        max_states: Some(20),
+        ..Limits::default()
+    });
+    let outcome = dfs(&wrong, &mut (), &request, &mut |_| {});
+    assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::States)));
+}
+
+#[test]
+fn time_is_kept_and_progress_is_told() {
+    for search in [bfs, dfs, stateless] {
+        let request = within(Limits {
+            time: Some(Duration::from_millis(450)),
+            memory: Some(2 << 30),
+            ..Limits::default()
+        });
+        let mut events = Vec::new();
+        let start = Instant::now();
+        let outcome = search(&tree(), &mut (), &request, &mut |progress: &Progress| {
+            events.push(*progress);
+        });
+        assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Time)));
+        assert!(start.elapsed() < Duration::from_secs(30));
+        assert!((1..=4).contains(&events.len()), "{}", events.len());
+        assert!(events.is_sorted_by_key(|event| event.counts.states));
+        assert!(events.iter().all(|event| event.rate > 0.0));
+        assert!(!request.limits.stop.load(Ordering::Relaxed));
+    }
+}
+
+#[test]
+fn an_expansion_without_end_is_given_up_in_time() {
+    for search in [bfs, dfs, stateless] {
+        let limits = Limits {
+            time: Some(Duration::from_millis(50)),
+            ..Limits::default()
+        };
+        let stuck = Tree {
+            wrong: true,
+            endless: Some((4, limits.stop.clone())),
+            ..tree()
+        };
+        let mut request = within(limits);
+        request.errors = 0;
+        let outcome = search(&stuck, &mut (), &request, &mut |_| {});
+        assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Time)));
+        assert_eq!(outcome.errors.len(), 1);
+    }
+}
+
+#[test]
+fn the_user_may_stop_it() {
+    for search in [bfs, dfs, stateless] {
+        let request = within(Limits::default());
+        request.limits.stop.store(true, Ordering::Relaxed);
+        let outcome = search(&tree(), &mut (), &request, &mut |_| {});
+        assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Interrupt)));
+        assert!(request.limits.stop.load(Ordering::Relaxed));
+    }
+}
+
+#[test]
+fn a_deep_run_needs_no_recursion() {
+    struct Chain;
+
+    impl System for Chain {
+        type Scratch = ();
+
+        fn scratch(&self) {}
+
+        fn initial(&self, out: &mut Vec<u8>) {
+            out.extend([0; 4]);
+        }
+
+        fn expand(&self, state: &[u8], _scratch: &mut (), sink: &mut dyn Sink) -> Flow {
+            let number = u32::from_le_bytes(state.try_into().unwrap());
+            if number == 300_000 {
+                return sink.violation(Violation::InvalidEndState, &[]);
+            }
+            sink.successor(&(number + 1).to_le_bytes(), &[Tree::STEP])
+        }
+    }
+
+    for search in [bfs, dfs, stateless] {
+        let outcome = search(&Chain, &mut (), &within(Limits::default()), &mut |_| {});
+        assert_eq!(outcome.counts.states, 300_001);
+        assert_eq!(outcome.counts.depth, 300_000);
+        assert_eq!(outcome.errors[0].steps.len(), 300_000);
+    }
+}

@@ -1,0 +1,186 @@
+//! What to check and how.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use spinward_search::Progress;
+
+use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
+use crate::report::Report;
+use crate::{Error, Model};
+
+/// What to check and how. By default: everything the model states, up to the first error.
+#[must_use = "a check does nothing until it is run"]
+pub struct Check<'a> {
+    pub(crate) model: Model,
+    pub(crate) properties: Vec<Property>,
+    pub(crate) search: Search,
+    pub(crate) guide: Option<Guide>,
+    pub(crate) fairness: Fairness,
+    pub(crate) por: Option<Por>,
+    pub(crate) optimize: Option<Optimize>,
+    pub(crate) symmetry: bool,
+    pub(crate) store: Option<Store>,
+    pub(crate) engine: Option<Engine>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) memory: Option<u64>,
+    pub(crate) max_depth: Option<u64>,
+    pub(crate) max_states: Option<u64>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) errors: usize,
+    pub(crate) shortest: bool,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) progress: Option<Box<dyn FnMut(&Progress) + 'a>>,
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check")
+            .field("model", &self.model.name)
+            .field("properties", &self.properties)
+            .field("search", &self.search)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Check<'a> {
+    /// A check of everything the model states.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            properties: Vec::new(),
+            search: Search::Auto,
+            guide: None,
+            fairness: Fairness::None,
+            por: None,
+            optimize: None,
+            symmetry: false,
+            store: None,
+            engine: None,
+            threads: None,
+            memory: None,
+            max_depth: None,
+            max_states: None,
+            time: None,
+            errors: 1,
+            shortest: false,
+            stop: Arc::default(),
+            progress: None,
+        }
+    }
+
+    /// Checks this property, and no others but those asked for in the same way.
+    pub fn property(mut self, property: Property) -> Self {
+        self.properties.push(property);
+        self
+    }
+
+    /// The order in which states are visited.
+    pub fn search(mut self, search: Search) -> Self {
+        self.search = search;
+        self
+    }
+
+    /// How good a state is.
+    pub fn guide(mut self, guide: Guide) -> Self {
+        self.guide = Some(guide);
+        self
+    }
+
+    /// Which runs count as runs.
+    pub fn fairness(mut self, fairness: Fairness) -> Self {
+        self.fairness = fairness;
+        self
+    }
+
+    /// Partial-order reduction.
+    pub fn por(mut self, por: Por) -> Self {
+        self.por = Some(por);
+        self
+    }
+
+    /// Changes to the model that keep its meaning.
+    pub fn optimize(mut self, optimize: Optimize) -> Self {
+        self.optimize = Some(optimize);
+        self
+    }
+
+    /// Whether states that differ only by the order of like processes count as one.
+    pub fn symmetry(mut self, on: bool) -> Self {
+        self.symmetry = on;
+        self
+    }
+
+    /// How visited states are remembered.
+    pub fn store(mut self, store: Store) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// How successors are computed.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// How many threads may search.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// How many bytes may be used, the program itself included; by default 80% of what is free.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Looks only at runs of at most so many steps.
+    pub fn max_depth(mut self, steps: u64) -> Self {
+        self.max_depth = Some(steps);
+        self
+    }
+
+    /// Stops when so many states are visited.
+    pub fn max_states(mut self, states: u64) -> Self {
+        self.max_states = Some(states);
+        self
+    }
+
+    /// Stops after this time.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Stops after so many different errors; 0: looks at everything and counts all.
+    pub fn errors(mut self, errors: usize) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// Whether the runs reported must be shortest ones.
+    pub fn shortest(mut self, on: bool) -> Self {
+        self.shortest = on;
+        self
+    }
+
+    /// A flag that ends the check when it is set, from a signal handler or another thread.
+    pub fn stop_flag(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Is told now and then how far the search is, at most some ten times a second.
+    pub fn on_progress(mut self, progress: impl FnMut(&Progress) + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// Runs the check.
+    pub fn run(self) -> Result<Report, Error> {
+        Err(Error::NotAvailable("a check".into()))
+    }
+}

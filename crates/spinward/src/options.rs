@@ -1,0 +1,205 @@
+//! The choices a user has, under the names the command line knows them by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Error;
+
+/// Declares an enum whose variants have names for users, with [`FromStr`] and [`fmt::Display`].
+macro_rules! named {
+    (
+        $(#[$meta:meta])*
+        $type:ident: $what:literal { $($(#[$variant_meta:meta])* $variant:ident = $name:literal,)+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type { $($(#[$variant_meta])* $variant,)+ }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// As the user writes it.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self, Error> {
+                Self::ALL.iter().copied().find(|it| it.name() == text).ok_or_else(|| {
+                    let names: Vec<_> = Self::ALL.iter().map(|it| it.name()).collect();
+                    Error::Usage(format!(
+                        "there is no {} '{text}'; it is one of: {}",
+                        $what,
+                        names.join(", ")
+                    ))
+                })
+            }
+        }
+    };
+}
+
+named! {
+    /// The order in which states are visited.
+    Search: "search" {
+        /// Chosen for the model: breadth-first, for now.
+        Auto = "auto",
+        /// Depth-first, in SPIN's order.
+        Dfs = "dfs",
+        /// By the length of the way to a state; errors come with a shortest run.
+        Bfs = "bfs",
+        /// A*
+        Astar = "astar",
+        /// Weighted A*
+        Wastar = "wastar",
+        /// By the estimate alone.
+        Greedy = "greedy",
+        /// Iterative deepening A*
+        Ida = "ida",
+        /// Keeps only the best states of each level.
+        Beam = "beam",
+        /// Keeps only the best successor.
+        Hill = "hill",
+        /// Random walks.
+        Random = "random",
+        /// Many different searches at once.
+        Swarm = "swarm",
+        /// Nested depth-first search for cycles.
+        Ndfs = "ndfs",
+        /// Nested depth-first search that knows the claim's components.
+        Indfs = "indfs",
+        /// Strongly connected components.
+        Scc = "scc",
+        /// A* to an accepting state, then nested search.
+        AstarIndfs = "astar-indfs",
+    }
+}
+
+named! {
+    /// How good a state is.
+    Guide: "guide" {
+        /// No estimate.
+        None = "none",
+        /// From the formula.
+        Formula = "formula",
+        /// The number of processes that can move.
+        Active = "active",
+        /// From a formula for deadlock.
+        Deadlock = "deadlock",
+        /// The largest distance of a process in its automaton.
+        Fsm = "fsm",
+        /// The sum of those distances.
+        FsmSum = "fsm-sum",
+        /// Bits that differ from a given state.
+        Hamming = "hamming",
+        /// Messages still to be sent.
+        Message = "message",
+        /// Distance-preserving abstraction.
+        Dpa = "dpa",
+        /// Pattern database.
+        Pdb = "pdb",
+        /// Statements not yet seen.
+        Coverage = "coverage",
+    }
+}
+
+named! {
+    /// Which runs count as runs.
+    Fairness: "fairness" {
+        /// All.
+        None = "none",
+        /// Those where a process that can always move does.
+        Weak = "weak",
+        /// Those where a process that can move again and again does.
+        Strong = "strong",
+    }
+}
+
+named! {
+    /// Partial-order reduction.
+    Por: "reduction" {
+        /// Where it is sound.
+        On = "on",
+        /// Never.
+        Off = "off",
+        /// Transactions.
+        Transactions = "transactions",
+    }
+}
+
+named! {
+    /// Changes to the model that keep its meaning.
+    Optimize: "optimization" {
+        /// No change: states and counts are those of the plain meaning.
+        None = "none",
+        /// All changes.
+        Full = "full",
+    }
+}
+
+named! {
+    /// How visited states are remembered.
+    Store: "store" {
+        /// All of them, as they are.
+        Exact = "exact",
+        /// All of them, as trees that share parts.
+        Tree = "tree",
+        /// All of them, as differences.
+        Delta = "delta",
+        /// A hash of each.
+        Compact = "compact",
+        /// Some bits of each.
+        Bitstate = "bitstate",
+        /// None but those on the stack of a depth-first search.
+        Stack = "stack",
+    }
+}
+
+named! {
+    /// How successors are computed.
+    Engine: "engine" {
+        /// By native code.
+        Compiled = "compiled",
+        /// By the reference interpreter.
+        Interpreter = "interpreter",
+    }
+}
+
+/// What is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// Assertions, end states, the trace, and that nothing without a meaning is done.
+    Safety,
+    /// A property by the name of its `ltl` block or never claim, or a formula.
+    Ltl(String),
+    /// An expression that holds in every state.
+    Invariant(String),
+    /// No run goes on for ever without passing a `progress` label.
+    NonProgress,
+    /// No run passes an `accept` label again and again.
+    Acceptance,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for &search in Search::ALL {
+            assert_eq!(search.name().parse::<Search>().unwrap(), search);
+        }
+        let error = "bsf".parse::<Search>().unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().starts_with("there is no search 'bsf'"));
+    }
+}

@@ -1,0 +1,231 @@
+//! What a check found, as people and scripts read it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use spinward_machine::{Step, Violation};
+use spinward_program::ir::BodyId;
+
+use crate::Error;
+
+/// What a check found. Its JSON is an interface: fields may be added, not changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The version of this format.
+    pub schema: u32,
+    /// The version of Spinward.
+    pub version: &'static str,
+    /// The model, as the user named it.
+    pub model: String,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Whether everything was looked at.
+    pub complete: bool,
+    /// Why not everything was looked at.
+    pub reasons: Vec<Reason>,
+    /// What is wrong: one example of each kind at each place.
+    pub errors: Vec<ReportedError>,
+    /// What was counted.
+    pub statistics: Statistics,
+    /// The search in effect.
+    pub search: &'static str,
+    /// The guide in effect.
+    pub guide: &'static str,
+    /// The store in effect.
+    pub store: &'static str,
+    /// Whether partial-order reduction is in effect.
+    pub por: bool,
+    /// The optimization in effect.
+    pub optimize: &'static str,
+    /// Where what is in effect is not what was asked for.
+    pub notes: Vec<String>,
+    /// Statements that no run comes to; only known if everything was looked at.
+    pub unreached: Vec<Unreached>,
+}
+
+impl Report {
+    /// The version of the format.
+    pub const SCHEMA: u32 = 1;
+
+    /// A report of a check that could not run.
+    pub fn of_error(model: &str, error: &Error) -> Self {
+        Self {
+            schema: Self::SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            model: model.to_owned(),
+            verdict: Verdict::Error,
+            complete: false,
+            reasons: vec![Reason {
+                code: ReasonCode::Error,
+                message: error.to_string(),
+            }],
+            errors: Vec::new(),
+            statistics: Statistics::default(),
+            search: "none",
+            guide: "none",
+            store: "none",
+            por: false,
+            optimize: "none",
+            notes: Vec::new(),
+            unreached: Vec::new(),
+        }
+    }
+
+    /// The exit code a command ends with.
+    pub fn exit_code(&self) -> u8 {
+        match self.verdict {
+            Verdict::Verified => 0,
+            Verdict::Violated => 1,
+            Verdict::Error => 2,
+            Verdict::Incomplete => 3,
+        }
+    }
+
+    /// As JSON, in lines for people to read.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report has nothing that JSON cannot hold")
+    }
+}
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Everything was looked at and nothing is wrong.
+    Verified,
+    /// Something is wrong.
+    Violated,
+    /// Nothing wrong was found, but not everything was looked at.
+    Incomplete,
+    /// There was no check.
+    Error,
+}
+
+/// Why not everything was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    /// For scripts.
+    pub code: ReasonCode,
+    /// For people.
+    pub message: String,
+}
+
+/// Why not everything was looked at, for scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasonCode {
+    /// As many errors were found as were asked for.
+    Errors,
+    /// `--max-depth`
+    MaxDepth,
+    /// `--max-states`
+    MaxStates,
+    /// `--time`
+    Time,
+    /// `--memory`
+    Memory,
+    /// The user.
+    Interrupt,
+    /// More states than can be numbered.
+    Numbers,
+    /// A property that cannot be checked yet.
+    NotChecked,
+    /// There was no check.
+    Error,
+}
+
+/// Something wrong.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportedError {
+    /// As scripts know it: `assertion`, `invalid-end-state`, ...
+    pub kind: &'static str,
+    /// What is violated: the text of an assertion, the name of a claim.
+    pub property: String,
+    /// In words.
+    pub message: String,
+    /// The file of the statement where it went wrong.
+    pub file: Option<String>,
+    /// Its line.
+    pub line: Option<u32>,
+    /// The length of the run, the moves of a claim not counted.
+    pub steps: usize,
+    /// After how many of these the cycle starts, for a run that goes on for ever.
+    pub cycle_start: Option<usize>,
+    /// The file the run was written to; whoever writes it says so here.
+    pub trail: Option<String>,
+    /// Whether no run to this error is shorter.
+    pub shortest: bool,
+    /// How often it was met.
+    pub occurrences: u64,
+    /// The run.
+    #[serde(skip)]
+    pub run: Vec<Step>,
+    /// The claim that moves in it.
+    #[serde(skip)]
+    pub claim: Option<BodyId>,
+    /// What is wrong.
+    #[serde(skip)]
+    pub violation: Violation,
+}
+
+/// What was counted, over all searches of a check.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Statistics {
+    /// States visited.
+    pub states: u64,
+    /// Successors looked at and the initial states: SPIN's stored + matched.
+    pub transitions: u64,
+    /// States whose successors were computed.
+    pub expanded: u64,
+    /// Successors that were known already.
+    pub matched: u64,
+    /// The longest run looked at, in steps.
+    pub depth: u64,
+    /// States expanded once more, because a shorter way to them was found.
+    pub reopened: u64,
+    /// How often an error was met: SPIN's count of errors.
+    pub error_count: u64,
+    /// Bytes of the largest state.
+    pub state_bytes: u64,
+    /// Bytes in use for each state.
+    pub bytes_per_state: f64,
+    /// The most bytes in use at a time, the program itself included.
+    pub peak_memory: u64,
+    /// Bytes written to disk.
+    pub disk_bytes: u64,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// States visited in a second of search.
+    pub states_per_second: f64,
+    /// Threads that searched.
+    pub threads: usize,
+    /// How likely it is that a state was missed.
+    pub omission_probability: f64,
+    /// The states of each search, by what it checked, if there was more than one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub states_by_property: BTreeMap<String, u64>,
+}
+
+/// Where the time went.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Seconds {
+    /// Reading the model.
+    pub load: f64,
+    /// Searching.
+    pub search: f64,
+    /// All.
+    pub total: f64,
+}
+
+/// A statement that no run comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unreached {
+    /// The process type.
+    pub proctype: String,
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The statement.
+    pub statement: String,
+}

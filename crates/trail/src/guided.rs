@@ -1,0 +1,360 @@
+//! Fits a trail of SPIN to the model.
+//!
+//! The lines of a trail say who moves and with which statement, and mostly that names one of the
+//! machine's moves. Not always: SPIN by default merges a chain of statements that always can be
+//! done into one line, and its breadth-first search leaves out the moves of the claim. So where the
+//! next line does not fit, the process is first taken through the statements SPIN would have
+//! merged, each the only way on and always possible; and where the claim must move but has no line,
+//! all its moves are tried, the search stepping back when one leads nowhere.
+
+use std::collections::HashSet;
+
+use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
+use spinward_program::Program;
+use spinward_program::ir::{Action, BodyId};
+
+use crate::replay::{Misfit, Walker, alternatives, mover_name};
+use crate::spin_format::{Line, Trail};
+
+/// The claim's ways that are tried before giving up; only trails that leave out the claim's moves
+/// need more than one.
+const MAX_CHOICES: usize = 200_000;
+
+/// A trail in the machine's own terms.
+#[derive(Clone, Debug, Default)]
+pub struct Fitted {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// How many of them come before the cycle.
+    pub cycle_start: Option<usize>,
+    /// What a user should know about the fit.
+    pub notes: Vec<String>,
+}
+
+/// What to watch when a trail is replayed: the claim it was made with, if the model has it. Tells
+/// also what a user should know.
+pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
+    let mut notes = Vec::new();
+    let known = |claim: &BodyId| program.claims.contains(claim);
+    let non_progress = trail.lines.iter().any(|line| line.is_non_progress_claim());
+    match trail.claim {
+        Some(_) if non_progress => notes.push(
+            "the trail was made by a search for non-progress cycles; it is replayed without \
+             SPIN's claim for them"
+                .into(),
+        ),
+        Some(claim) if !known(&claim) => notes.push(format!(
+            "the trail was made with claim number {}, which this model does not have; it is \
+             replayed without a claim",
+            claim.0
+        )),
+        _ => {}
+    }
+    let claim = trail.claim.filter(known).filter(|_| !non_progress);
+    let options = Options {
+        claim,
+        end_states: trail.claim.is_none() && trail.cycle_start.is_none(),
+        assertions: true,
+        trace: true,
+        invariants: Vec::new(),
+    };
+    (options, notes)
+}
+
+/// Fits a trail to the model. The machine should watch what [`options`] says.
+pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
+    let claim = machine.options().claim.is_some();
+    let lines: Vec<Line> =
+        trail.lines.iter().filter(|line| claim || !line.is_claim()).copied().collect();
+    // Lines of a claim that is not replayed do not count.
+    let cycle_line = trail.cycle_start.map(|start| {
+        let before = trail.lines[..start].iter();
+        before.filter(|line| claim || !line.is_claim()).count()
+    });
+    let mut fitter = Fitter {
+        walker: Walker::new(machine),
+        lines,
+        cycle_line,
+        first_lap: None,
+        cycle_start: None,
+        steps: Vec::new(),
+        choices: Vec::new(),
+        seen: HashSet::new(),
+        furthest: None,
+    };
+    fitter.check_statements()?;
+    let mut notes = fitter.run(trail)?;
+    if let Some((start, _)) = &fitter.cycle_start
+        && fitter.steps.len() == *start
+    {
+        notes.push("the cycle of the trail has no steps".into());
+    }
+    Ok(Fitted {
+        steps: fitter.steps,
+        cycle_start: fitter.cycle_start.map(|(start, _)| start),
+        notes,
+    })
+}
+
+/// A place to come back to: a move of the claim that is not yet tried.
+struct Choice {
+    line: usize,
+    config: Config,
+    steps: usize,
+    claim_step: Vec<Step>,
+    cycle_start: Option<(usize, Config)>,
+}
+
+struct Fitter<'a> {
+    walker: Walker<'a>,
+    lines: Vec<Line>,
+    /// The line the cycle starts with.
+    cycle_line: Option<usize>,
+    /// Once the cycle is gone through a second time: how many lines there were before.
+    first_lap: Option<usize>,
+    /// The steps before the cycle, and where it starts.
+    cycle_start: Option<(usize, Config)>,
+    steps: Vec<Step>,
+    choices: Vec<Choice>,
+    seen: HashSet<(usize, Vec<u8>)>,
+    furthest: Option<(usize, Misfit)>,
+}
+
+impl Fitter<'_> {
+    /// Every statement must be one of the model.
+    fn check_statements(&self) -> Result<(), Misfit> {
+        let program = self.walker.machine.program();
+        for line in &self.lines {
+            if line.element.0 as usize >= program.elements.len() {
+                return Err(Misfit {
+                    index: 0,
+                    message: format!(
+                        "line {} of the trail: the model has no statement number {} (they go up \
+                         to {}); was the trail made from another version of the model?",
+                        line.number,
+                        line.element.0,
+                        program.elements.len().saturating_sub(1)
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes through all lines; gives what a user should know.
+    fn run(&mut self, trail: &Trail) -> Result<Vec<String>, Misfit> {
+        let mut line = 0;
+        let mut notes = Vec::new();
+        loop {
+            if self.cycle_line == Some(line) && self.cycle_start.is_none() {
+                self.cycle_start = Some((self.steps.len(), self.walker.config.clone()));
+            }
+            if line == self.lines.len() {
+                if self.another_lap() {
+                    continue;
+                }
+                if trail.merged {
+                    self.finish_merged();
+                }
+                return Ok(notes);
+            }
+            let (moves, wrong) = self.walker.moves();
+            if let Some((chosen, taken)) = self.matching(&moves, line) {
+                let chosen = chosen.clone();
+                if self.take(&chosen) {
+                    line += taken;
+                    continue;
+                }
+                // A violation ends the run here.
+                if line + taken == self.lines.len() {
+                    return Ok(notes);
+                }
+                let message = "the run ends here with an error, but the trail goes on".into();
+                self.give_up(line, message);
+            } else if self.claim_turn(&moves) && !self.lines[line].is_claim() {
+                self.fork(line, &moves);
+            } else if let Some(silent) = self.silent(&moves, self.lines[line].process) {
+                let silent = silent.clone();
+                if self.take(&silent) {
+                    continue;
+                }
+                self.give_up(line, "the run ends here with an error, but the trail goes on".into());
+            } else if line + 1 == self.lines.len() && wrong.contains(&Violation::InvalidEndState) {
+                notes.push(format!(
+                    "the last line of the trail (line {}) is left out: nobody can move there. \
+                     SPIN's breadth-first search adds such a line",
+                    self.lines[line].number
+                ));
+                return Ok(notes);
+            } else {
+                let message = self.cannot(&moves, self.lines[line]);
+                self.give_up(line, message);
+            }
+            line = self.step_back()?;
+        }
+    }
+
+    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are.
+    fn matching<'m>(&self, moves: &'m [Move], line: usize) -> Option<(&'m Move, usize)> {
+        let program = self.walker.machine.program();
+        let fits = |m: &&Move| {
+            self.lines[line..].len() >= m.steps.len()
+                && m.steps.iter().zip(&self.lines[line..]).all(|(step, line)| {
+                    step.process == line.process
+                        && program.transition(step.transition).element == line.element
+                })
+        };
+        let best = moves.iter().filter(fits).max_by_key(|m| m.steps.len())?;
+        Some((best, best.steps.len()))
+    }
+
+    /// The next step of a merged chain: of the process that keeps all others from moving, or of the
+    /// one that shall move.
+    fn silent<'m>(&self, moves: &'m [Move], process: u16) -> Option<&'m Move> {
+        let program = self.walker.machine.program();
+        let process = self.walker.config.exclusive.unwrap_or(process);
+        moves.iter().find(|m| m.steps[0].process == process && is_silent(program, m))
+    }
+
+    fn claim_turn(&self, moves: &[Move]) -> bool {
+        moves.iter().any(|m| m.steps[0].is_claim())
+    }
+
+    /// Takes a move; false if it ends the run.
+    fn take(&mut self, chosen: &Move) -> bool {
+        self.steps.extend(&chosen.steps);
+        match &chosen.next {
+            Some(next) => {
+                self.walker.config = next.clone();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Remembers all moves of the claim, to be tried in their order.
+    fn fork(&mut self, line: usize, moves: &[Move]) {
+        let mut key = self.walker.config.state.clone();
+        key.push(u8::from(self.walker.config.system_turn));
+        if !self.seen.insert((line, key)) {
+            return;
+        }
+        for m in moves.iter().rev().filter(|m| m.steps[0].is_claim()) {
+            if let Some(next) = &m.next {
+                self.choices.push(Choice {
+                    line,
+                    config: next.clone(),
+                    steps: self.steps.len(),
+                    claim_step: m.steps.clone(),
+                    cycle_start: self.cycle_start.clone(),
+                });
+            }
+        }
+    }
+
+    fn give_up(&mut self, line: usize, message: String) {
+        if self.furthest.as_ref().is_none_or(|(best, _)| line > *best) {
+            let misfit = Misfit {
+                index: self.steps.len(),
+                message: format!("line {} of the trail: {message}", self.lines[line].number),
+            };
+            self.furthest = Some((line, misfit));
+        }
+    }
+
+    /// Goes on with the latest choice that is left.
+    fn step_back(&mut self) -> Result<usize, Misfit> {
+        let choice = (self.seen.len() < MAX_CHOICES).then(|| self.choices.pop()).flatten();
+        let Some(choice) = choice else {
+            let (_, misfit) = self.furthest.take().unwrap_or_else(|| {
+                let message = "the moves of the claim, which the trail leaves out, cannot be found";
+                let misfit = Misfit { index: self.steps.len(), message: message.into() };
+                (0, misfit)
+            });
+            return Err(misfit);
+        };
+        self.steps.truncate(choice.steps);
+        self.steps.extend(choice.claim_step);
+        self.walker.config = choice.config;
+        self.cycle_start = choice.cycle_start;
+        Ok(choice.line)
+    }
+
+    /// A cycle comes back to where it started; but chains that SPIN merged may make the first lap
+    /// differ. Then the second is the cycle.
+    fn another_lap(&mut self) -> bool {
+        let (Some((_, start)), Some(first)) = (&self.cycle_start, self.cycle_line) else {
+            return false;
+        };
+        if *start == self.walker.config || self.first_lap.is_some() || first == self.lines.len() {
+            return false;
+        }
+        self.first_lap = Some(self.lines.len());
+        self.lines.extend_from_within(first..);
+        self.cycle_start = Some((self.steps.len(), self.walker.config.clone()));
+        true
+    }
+
+    /// After the last line: goes on through the merged statements it stands for, as long as that
+    /// leads to an error; first those of the last process, then those of all.
+    fn finish_merged(&mut self) {
+        let fitted = self.steps.len();
+        let end = self.walker.config.clone();
+        let last = self.steps.last().map(|step| step.process);
+        for only in [last, None] {
+            let limit = self.walker.machine.program().transitions.len() + 1;
+            for _ in 0..limit {
+                let (moves, wrong) = self.walker.moves();
+                if !wrong.is_empty() {
+                    return;
+                }
+                let program = self.walker.machine.program();
+                let Some(silent) = moves
+                    .iter()
+                    .find(|m| only.is_none_or(|p| p == m.steps[0].process) && is_silent(program, m))
+                    .cloned()
+                else {
+                    break;
+                };
+                if !self.take(&silent) || !silent.violations.is_empty() {
+                    return;
+                }
+            }
+        }
+        self.steps.truncate(fitted);
+        self.walker.config = end;
+    }
+
+    /// Says that a line is not possible, and what is.
+    fn cannot(&self, moves: &[Move], line: Line) -> String {
+        let machine = self.walker.machine;
+        let element = machine.program().element(line.element);
+        format!(
+            "{} cannot do `{}` (line {} of the model) here; {}",
+            mover_name(machine, &self.walker.config, line.process),
+            element.text,
+            machine.program().source.line(element.span),
+            alternatives(machine, moves, line.process)
+        )
+    }
+}
+
+/// Whether a move may be inside of a chain that SPIN merges: always possible and the only way on.
+fn is_silent(program: &Program, m: &Move) -> bool {
+    let [step] = m.steps.as_slice() else {
+        return false;
+    };
+    let transition = program.transition(step.transition);
+    let state = program.automaton(transition.body).state(transition.from);
+    let always_possible = matches!(
+        transition.action,
+        Action::Skip
+            | Action::Assign(..)
+            | Action::AssignAll(_)
+            | Action::Run { result: Some(_), .. }
+            | Action::Assert(_)
+            | Action::Print { .. }
+            | Action::PrintMtype(..)
+    );
+    !step.is_claim() && always_possible && state.transitions.len() == 1
+}

@@ -1,0 +1,264 @@
+//! A run as text for people.
+
+use std::fmt::Write as _;
+
+use spinward_machine::view::ProcessView;
+use spinward_machine::{View, Violation};
+use spinward_program::Program;
+use spinward_program::ir::Slot;
+
+use crate::run::{Run, StepLine};
+use crate::values::{self, Change, plain_name};
+
+/// The widest a column of statements gets before what it changes moves to the right.
+const STATEMENT_WIDTH: usize = 40;
+/// The longest value of a variable or channel that is shown in full.
+const VALUE_WIDTH: usize = 72;
+
+const BOLD: &str = "\x1b[1m";
+const DIM: &str = "\x1b[2m";
+const CYAN: &str = "\x1b[36m";
+const RED: &str = "\x1b[31m";
+const YELLOW: &str = "\x1b[33m";
+const RESET: &str = "\x1b[0m";
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Listing {
+    /// With colours.
+    pub color: bool,
+    /// With the moves of the claim.
+    pub claim: bool,
+}
+
+impl Listing {
+    /// The steps of a run, one in a line.
+    pub fn steps(self, run: &Run) -> String {
+        let shown = |line: &&StepLine| self.claim || line.process.is_some();
+        let first: Vec<&StepLine> = run.first.iter().filter(shown).collect();
+        let last: Vec<&StepLine> = run.last.iter().filter(shown).collect();
+        let all = || first.iter().chain(&last);
+        let width = |of: fn(&StepLine) -> usize| all().map(|line| of(line)).max().unwrap_or(0);
+        let widths = Widths {
+            number: run.length.max(1).to_string().len(),
+            process: width(|line| line.who().chars().count()),
+            place: width(|line| line.place().chars().count()),
+            statement: width(|line| line.statement.chars().count()).min(STATEMENT_WIDTH),
+        };
+        // The first step of the cycle may be one that is not shown (of the claim).
+        let mut cycle = run.cycle_start;
+        let mut text = String::new();
+        let mut print = |lines: &[&StepLine], text: &mut String| {
+            for line in lines {
+                if cycle.is_some_and(|start| line.number > start) {
+                    cycle = None;
+                    let note = self.paint(YELLOW, "the steps from here on repeat for ever:");
+                    let _ = writeln!(text, "  {note}");
+                }
+                self.step(line, &widths, text);
+            }
+        };
+        print(&first, &mut text);
+        if run.left_out > 0 {
+            let number = run.left_out;
+            let note = format!("... {number} more {} ...", plural(number, "step"));
+            let _ = writeln!(text, "  {}", self.paint(DIM, &note));
+        }
+        print(&last, &mut text);
+        text
+    }
+
+    fn step(self, line: &StepLine, widths: &Widths, text: &mut String) {
+        let number = match line.process {
+            Some(_) => line.number.to_string(),
+            None => String::new(),
+        };
+        let who = format!("{:<1$}", line.who(), widths.process);
+        let place = format!("{:<1$}", line.place(), widths.place);
+        let changes: Vec<String> = line.changes.iter().map(|c| change(line, c)).collect();
+        let statement = if changes.is_empty() {
+            line.statement.clone()
+        } else {
+            format!("{:<1$}", line.statement, widths.statement)
+        };
+        let _ = write!(
+            text,
+            "  {number:>0$}  {1}  {2}  {statement}",
+            widths.number,
+            self.paint(CYAN, &who),
+            self.paint(DIM, &place),
+        );
+        if !changes.is_empty() {
+            let _ = write!(text, "  {}", self.paint(YELLOW, &changes.join("; ")));
+        }
+        text.push('\n');
+        if let Some(output) = &line.output {
+            let margin = " ".repeat(4 + widths.number);
+            for printed in output.lines().filter(|printed| !printed.is_empty()) {
+                let _ = writeln!(text, "{margin}prints: {printed}");
+            }
+        }
+    }
+
+    /// What went wrong, with the values of the variables in it, one thing in a line.
+    pub fn violation(self, program: &Program, run: &Run, violation: Violation) -> String {
+        let mut text = self.paint(RED, &violation.describe(program));
+        let values = run.values_of(program, violation);
+        if !values.is_empty() {
+            let values: Vec<String> = values.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+            let _ = write!(text, "  (with {})", values.join(", "));
+        }
+        text.push('\n');
+        text
+    }
+
+    /// A state: variables, channels, and where the processes are.
+    pub fn state(self, program: &Program, view: &View) -> String {
+        let mut text = self.variables(program, view);
+        text.push_str(&self.channels(program, view));
+        for (pid, process) in view.processes.iter().enumerate() {
+            self.process(program, pid, process, &mut text);
+        }
+        text
+    }
+
+    /// The global variables.
+    pub fn variables(self, program: &Program, view: &View) -> String {
+        let mut text = String::new();
+        let blocks =
+            [(&program.globals.slots, &view.globals), (&program.hidden.slots, &view.hidden)];
+        for (slots, values) in blocks {
+            for (name, value) in grouped(program, slots, values) {
+                let _ = writeln!(text, "  {name} = {value}");
+            }
+        }
+        text
+    }
+
+    /// The channels that can hold messages.
+    pub fn channels(self, program: &Program, view: &View) -> String {
+        let mut text = String::new();
+        for (index, channel) in view.channels.iter().enumerate() {
+            if program.channel(channel.kind).capacity > 0 {
+                let name = values::channel_name(program, view, index + 1);
+                let contents = values::contents(program, channel.kind, &channel.messages);
+                let _ = writeln!(text, "  {name} = {}", shortened(&contents));
+            }
+        }
+        text
+    }
+
+    fn process(self, program: &Program, pid: usize, process: &ProcessView, text: &mut String) {
+        let automaton = program.automaton(process.body);
+        let who = format!("{}({pid})", plain_name(&automaton.name));
+        let _ = writeln!(text, "  {}  {}", self.paint(CYAN, &who), where_is(program, process));
+        for (name, value) in grouped(program, &automaton.locals.slots, &process.locals) {
+            let _ = writeln!(text, "      {name} = {value}");
+        }
+    }
+
+    /// Text in bold.
+    pub fn bold(self, text: &str) -> String {
+        self.paint(BOLD, text)
+    }
+
+    fn paint(self, style: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("{style}{text}{RESET}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+struct Widths {
+    number: usize,
+    process: usize,
+    place: usize,
+    statement: usize,
+}
+
+/// `1 step`, `2 steps`: the word.
+pub fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// A change, told from the view of the one who moves: the variables of others carry their name.
+fn change(line: &StepLine, change: &Change) -> String {
+    match change {
+        Change::Set { process, name, before, after } => {
+            let owner = match process {
+                Some(pid) if *process != line.process => format!("({pid}):"),
+                _ => String::new(),
+            };
+            format!("{owner}{name}: {} -> {}", shortened(before), shortened(after))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Where a process is: the line, and what it may do there.
+pub fn where_is(program: &Program, process: &ProcessView) -> String {
+    let automaton = program.automaton(process.body);
+    let state = automaton.state(process.state);
+    let mut texts: Vec<&str> = Vec::new();
+    let mut span = state.element.map(|id| program.element(id).span);
+    for id in state.transition_ids() {
+        let element = program.element(program.transition(id).element);
+        span.get_or_insert(element.span);
+        if !texts.contains(&element.text.as_str()) {
+            texts.push(&element.text);
+        }
+    }
+    let at = program.source.line(span.unwrap_or(automaton.span));
+    let next = shortened(&texts.join(" | "));
+    let end = if state.end { " (a valid end)" } else { "" };
+    format!("at line {at}: {next}{end}")
+}
+
+/// Variables with their values; the elements of an array together, as `a = {1, 2}`.
+fn grouped(program: &Program, slots: &[Slot], values: &[i32]) -> Vec<(String, String)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (slot, &v) in slots.iter().zip(values).filter(|(slot, _)| !slot.synthetic) {
+        let text = values::value(program, slot.ty, v);
+        match element_of(&slot.name) {
+            Some((base, 0)) => groups.push((base.to_owned(), vec![text])),
+            Some((base, _)) if groups.last().is_some_and(|(name, _)| name == base) => {
+                groups.last_mut().expect("just seen").1.push(text);
+            }
+            _ => groups.push((slot.name.clone(), vec![text])),
+        }
+    }
+    let is_array = |name: &str| {
+        slots.iter().any(|slot| element_of(&slot.name).is_some_and(|(base, _)| base == name))
+    };
+    groups
+        .into_iter()
+        .map(|(name, values)| {
+            let value = if is_array(&name) {
+                format!("{{{}}}", values.join(", "))
+            } else {
+                values.concat()
+            };
+            (name, shortened(&value))
+        })
+        .collect()
+}
+
+/// `a[2]` is element 2 of `a`.
+fn element_of(name: &str) -> Option<(&str, usize)> {
+    let (base, rest) = name.strip_suffix(']')?.rsplit_once('[')?;
+    Some((base, rest.parse().ok()?))
+}
+
+/// A text with its middle left out if it is too long.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= VALUE_WIDTH {
+        return text.to_owned();
+    }
+    let half = VALUE_WIDTH / 2 - 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(length - half).collect();
+    format!("{start} .. {end}")
+}

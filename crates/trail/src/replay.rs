@@ -1,0 +1,187 @@
+//! Takes the steps of a run one by one through the machine.
+//!
+//! The machine alone says what a model can do, so a run is shown, stored or believed only after it
+//! was replayed here: at each point the next steps must be among the moves the machine offers.
+
+use std::fmt;
+
+use crate::values::plain_name;
+use spinward_machine::{Config, Machine, Move, Scratch, Step, System as _, Violation};
+
+/// One move of a run: a step, or the two halves of a rendezvous.
+#[derive(Debug)]
+pub struct Event<'a> {
+    /// How many steps came before it.
+    pub index: usize,
+    /// Where it starts.
+    pub before: &'a Config,
+    /// What moves.
+    pub steps: &'a [Step],
+    /// Where it leads; none if a violation ends the run.
+    pub after: Option<&'a Config>,
+    /// What goes wrong in it.
+    pub violations: &'a [Violation],
+}
+
+/// Where a run ends and what is wrong there.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The last state that was reached.
+    pub last: Config,
+    /// What goes wrong in the last move, or in the state after it if nobody can move.
+    pub violations: Vec<Violation>,
+    /// Whether the last move ends the run.
+    pub stopped: bool,
+}
+
+/// A step that the model cannot do where it stands in the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// How many steps fit.
+    pub index: usize,
+    /// What does not fit, in words.
+    pub message: String,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {}: {}", self.index + 1, self.message)
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+/// Replays a run; `visit` sees every move of it in order.
+pub fn replay(
+    machine: &Machine,
+    steps: &[Step],
+    visit: &mut dyn FnMut(&Event<'_>),
+) -> Result<Outcome, Misfit> {
+    let mut scratch = machine.scratch();
+    let mut config = machine.start();
+    let mut violations = Vec::new();
+    let mut index = 0;
+    while index < steps.len() {
+        let (moves, _) = machine.moves(&config, &mut scratch);
+        let Some(chosen) = best_match(moves.iter(), &steps[index..]) else {
+            return Err(Misfit { index, message: cannot(machine, &config, &moves, steps[index]) });
+        };
+        visit(&Event {
+            index,
+            before: &config,
+            steps: &chosen.steps,
+            after: chosen.next.as_ref(),
+            violations: &chosen.violations,
+        });
+        index += chosen.steps.len();
+        violations.clone_from(&chosen.violations);
+        match &chosen.next {
+            Some(next) => config = next.clone(),
+            None if index == steps.len() => {
+                return Ok(Outcome { last: config, violations, stopped: true });
+            }
+            None => {
+                return Err(Misfit {
+                    index,
+                    message: "the run goes on after a step that ends it".into(),
+                });
+            }
+        }
+    }
+    violations.extend(machine.moves(&config, &mut scratch).1);
+    Ok(Outcome { last: config, violations, stopped: false })
+}
+
+/// Makes sure that a run shows what it is said to show: the violation at its end, or, for a cycle,
+/// that the last state is the one after `cycle_start` steps.
+pub fn confirm(
+    machine: &Machine,
+    steps: &[Step],
+    violation: Option<Violation>,
+    cycle_start: Option<usize>,
+) -> Result<(), Misfit> {
+    let mut loop_state = (cycle_start == Some(0)).then(|| machine.start());
+    let outcome = replay(machine, steps, &mut |event| {
+        if cycle_start == Some(event.index + event.steps.len()) {
+            loop_state = event.after.cloned();
+        }
+    })?;
+    let misfit = |message: String| Err(Misfit { index: steps.len(), message });
+    if let Some(violation) = violation
+        && !outcome.violations.contains(&violation)
+    {
+        return misfit(format!("the run does not show: {}", violation.describe(machine.program())));
+    }
+    if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
+        return misfit("the cycle does not come back to where it started".into());
+    }
+    Ok(())
+}
+
+/// The move that takes the next steps; the longest, if one is the start of another.
+fn best_match<'a>(moves: impl Iterator<Item = &'a Move>, rest: &[Step]) -> Option<&'a Move> {
+    moves
+        .filter(|m| !m.steps.is_empty() && rest.starts_with(&m.steps))
+        .max_by_key(|m| m.steps.len())
+}
+
+/// Says that a step is not possible, and what is.
+fn cannot(machine: &Machine, config: &Config, moves: &[Move], step: Step) -> String {
+    let program = machine.program();
+    let element = program.element(program.transition(step.transition).element);
+    let who = mover_name(machine, config, step.process);
+    format!(
+        "{who} cannot do `{}` here; {}",
+        element.text,
+        alternatives(machine, moves, step.process)
+    )
+}
+
+/// A process as people call it: `P(1)`, `the claim`.
+pub(crate) fn mover_name(machine: &Machine, config: &Config, process: u16) -> String {
+    if process == Step::CLAIM {
+        return "the claim".into();
+    }
+    let view = machine.view(&config.state);
+    match view.processes.get(usize::from(process)) {
+        Some(p) => {
+            let name = &machine.program().automaton(p.body).name;
+            format!("{}({process})", plain_name(name))
+        }
+        None => format!("process {process}, which is not alive,"),
+    }
+}
+
+/// What a process can do, in words.
+pub(crate) fn alternatives(machine: &Machine, moves: &[Move], process: u16) -> String {
+    let program = machine.program();
+    let mut texts: Vec<String> = Vec::new();
+    for step in moves.iter().filter_map(|m| m.steps.first()) {
+        let element = program.element(program.transition(step.transition).element);
+        let text = format!("`{}` (line {})", element.text, program.source.line(element.span));
+        if step.process == process && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match texts.as_slice() {
+        [] => "it cannot move".into(),
+        texts => format!("it can do: {}", texts.join(", ")),
+    }
+}
+
+/// The one who walks: a machine with the room it works in and the place it has come to.
+pub(crate) struct Walker<'a> {
+    pub machine: &'a Machine,
+    pub config: Config,
+    scratch: Scratch,
+}
+
+impl<'a> Walker<'a> {
+    pub fn new(machine: &'a Machine) -> Self {
+        Self { machine, config: machine.start(), scratch: machine.scratch() }
+    }
+
+    pub fn moves(&mut self) -> (Vec<Move>, Vec<Violation>) {
+        self.machine.moves(&self.config, &mut self.scratch)
+    }
+}

@@ -1,0 +1,277 @@
+//! Values as people read them, and what differs between two states.
+
+use std::fmt;
+
+use spinward_machine::View;
+use spinward_program::Program;
+use spinward_program::ir::{ChannelTypeId, Expr, Place, Slot, Space};
+use spinward_promela::symbols::Type;
+
+/// A value of a type: `true`, `ack`, `17`, `channel 2`.
+pub fn value(program: &Program, ty: Type, value: i32) -> String {
+    match ty {
+        Type::Bool if value == 0 => "false".into(),
+        Type::Bool if value == 1 => "true".into(),
+        Type::Mtype(set) => {
+            let names = program.symbols.mtypes.get(set.0 as usize);
+            let name = names.and_then(|set| set.values.iter().find(|(_, v)| *v == value));
+            name.map_or_else(|| value.to_string(), |(name, _)| name.clone())
+        }
+        Type::Chan if value == 0 => "no channel".into(),
+        Type::Chan => format!("channel {value}"),
+        _ => value.to_string(),
+    }
+}
+
+/// A message: `ack,3`.
+pub fn message(program: &Program, kind: ChannelTypeId, fields: &[i32]) -> String {
+    let types = &program.channel(kind).fields;
+    let texts: Vec<String> =
+        fields.iter().zip(types).map(|(&v, field)| value(program, field.ty, v)).collect();
+    texts.join(",")
+}
+
+/// The messages of a channel, the oldest first: `[ack,3][nak,4]`; `[]` if there are none.
+pub fn contents(program: &Program, kind: ChannelTypeId, messages: &[Vec<i32>]) -> String {
+    if messages.is_empty() {
+        return "[]".into();
+    }
+    messages.iter().map(|fields| format!("[{}]", message(program, kind, fields))).collect()
+}
+
+/// A channel as its users call it: the first variable that holds it.
+pub fn channel_name(program: &Program, view: &View, number: usize) -> String {
+    let Some(channel) = view.channels.get(number.wrapping_sub(1)) else {
+        return format!("channel {number}");
+    };
+    let declared = &program.channel(channel.kind).name;
+    let holds = |slots: &[Slot], values: &[i32]| {
+        let base = |name: &str| name.split('[').next().unwrap_or("").to_owned();
+        slots
+            .iter()
+            .zip(values)
+            .find(|(slot, v)| {
+                slot.ty == Type::Chan
+                    && usize::try_from(**v) == Ok(number)
+                    && base(&slot.name) == base(declared)
+            })
+            .map(|(slot, _)| slot.name.clone())
+    };
+    if let Some(name) = holds(&program.globals.slots, &view.globals) {
+        return name;
+    }
+    for (pid, process) in view.processes.iter().enumerate() {
+        let automaton = program.automaton(process.body);
+        if let Some(name) = holds(&automaton.locals.slots, &process.locals) {
+            return format!("{}({pid}):{name}", plain_name(&automaton.name));
+        }
+    }
+    declared.clone()
+}
+
+/// Something that differs between two states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A variable or a channel has another value.
+    Set {
+        /// Whose variable it is; none if it is global.
+        process: Option<u16>,
+        /// As a user would write it.
+        name: String,
+        /// Its value before.
+        before: String,
+        /// Its value after.
+        after: String,
+    },
+    /// There is a new process.
+    Started {
+        /// Its number.
+        process: u16,
+        /// Its type.
+        name: String,
+    },
+    /// A process is gone.
+    Ended {
+        /// Its number.
+        process: u16,
+        /// Its type.
+        name: String,
+    },
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Set { name, before, after, .. } => write!(f, "{name}: {before} -> {after}"),
+            Self::Started { process, name } => write!(f, "{name}({process}) starts"),
+            Self::Ended { process, name } => write!(f, "{name}({process}) ends"),
+        }
+    }
+}
+
+/// A type of process as people write it: `init`, not SPIN's `:init:`.
+pub fn plain_name(name: &str) -> &str {
+    name.trim_matches(':')
+}
+
+/// What a run changes from one state to another: globals, locals, channels, processes, in this
+/// order. Variables that the user did not declare are left out.
+pub fn diff(program: &Program, before: &View, after: &View) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let globals = [
+        (&program.globals.slots, &before.globals, &after.globals),
+        (&program.hidden.slots, &before.hidden, &after.hidden),
+    ];
+    for (slots, old, new) in globals {
+        diff_slots(program, None, slots, old, new, &mut changes);
+    }
+    diff_processes(program, before, after, &mut changes);
+    for number in 1..=before.channels.len().max(after.channels.len()) {
+        let text = |view: &View| {
+            let channel = view.channels.get(number - 1)?;
+            (program.channel(channel.kind).capacity > 0)
+                .then(|| contents(program, channel.kind, &channel.messages))
+        };
+        // A channel that comes or goes with its process is no news.
+        if let (Some(old), Some(new)) = (text(before), text(after))
+            && old != new
+        {
+            changes.push(Change::Set {
+                process: None,
+                name: channel_name(program, after, number),
+                before: old,
+                after: new,
+            });
+        }
+    }
+    changes
+}
+
+fn diff_slots(
+    program: &Program,
+    process: Option<u16>,
+    slots: &[Slot],
+    old: &[i32],
+    new: &[i32],
+    changes: &mut Vec<Change>,
+) {
+    for (slot, (&old, &new)) in slots.iter().zip(old.iter().zip(new)) {
+        if old != new && !slot.synthetic {
+            changes.push(Change::Set {
+                process,
+                name: slot.name.clone(),
+                before: value(program, slot.ty, old),
+                after: value(program, slot.ty, new),
+            });
+        }
+    }
+}
+
+fn diff_processes(program: &Program, before: &View, after: &View, changes: &mut Vec<Change>) {
+    for pid in 0..before.processes.len().max(after.processes.len()) {
+        let process = pid as u16;
+        let old = before.processes.get(pid);
+        let new = after.processes.get(pid);
+        let name = |body| plain_name(&program.automaton(body).name).to_owned();
+        match (old, new) {
+            (Some(old), Some(new)) if old.body == new.body => {
+                let slots = &program.automaton(new.body).locals.slots;
+                let (old_values, new_values) = (&old.locals, &new.locals);
+                diff_slots(program, Some(process), slots, old_values, new_values, changes);
+                if old.priority != new.priority {
+                    changes.push(Change::Set {
+                        process: Some(process),
+                        name: "_priority".into(),
+                        before: old.priority.to_string(),
+                        after: new.priority.to_string(),
+                    });
+                }
+            }
+            _ => {
+                changes.extend(old.map(|old| Change::Ended { process, name: name(old.body) }));
+                changes.extend(new.map(|new| Change::Started { process, name: name(new.body) }));
+            }
+        }
+    }
+}
+
+/// The variables an expression reads and their values in a state, as far as they can be told
+/// without computing: plain variables, and array elements whose index is one or a constant.
+pub fn values_read(
+    program: &Program,
+    view: &View,
+    process: u16,
+    expr: &Expr,
+) -> Vec<(String, String)> {
+    let mut places = Vec::new();
+    places_read(expr, &mut places);
+    let mut found = Vec::new();
+    for place in places {
+        if let Some((slot, v)) = look_up(program, view, process, place) {
+            let pair = (slot.name.clone(), value(program, slot.ty, v));
+            if !found.contains(&pair) {
+                found.push(pair);
+            }
+        }
+    }
+    found
+}
+
+/// The scalar a place stands for in a state, and its value.
+pub fn look_up<'p>(
+    program: &'p Program,
+    view: &View,
+    process: u16,
+    place: &Place,
+) -> Option<(&'p Slot, i32)> {
+    let mut offset = i64::from(place.offset);
+    for index in &place.indexes {
+        let value = match &index.value {
+            Expr::Const(value) => *value,
+            Expr::Pid => i32::from(process),
+            Expr::Load(inner) => look_up(program, view, process, inner)?.1,
+            _ => return None,
+        };
+        let inside = u32::try_from(value).is_ok_and(|v| v < index.length);
+        if !inside {
+            return None;
+        }
+        offset += i64::from(value) * i64::from(index.stride);
+    }
+    let (slots, values) = match place.space {
+        Space::Global => (&program.globals.slots, &view.globals),
+        Space::Hidden => (&program.hidden.slots, &view.hidden),
+        Space::Local => {
+            let process = view.processes.get(usize::from(process))?;
+            let automaton = program.automaton(process.body);
+            (&automaton.locals.slots, &process.locals)
+        }
+    };
+    slots
+        .iter()
+        .zip(values)
+        .find(|(slot, _)| i64::from(slot.offset) == offset)
+        .map(|(slot, v)| (slot, *v))
+}
+
+fn places_read<'e>(expr: &'e Expr, out: &mut Vec<&'e Place>) {
+    match expr {
+        Expr::Load(place) => {
+            out.push(place);
+            for index in &place.indexes {
+                places_read(&index.value, out);
+            }
+        }
+        Expr::Unary(_, a) | Expr::Len(a) | Expr::ChannelTest(_, a) => places_read(a, out),
+        Expr::Binary(_, a, b) => {
+            places_read(a, out);
+            places_read(b, out);
+        }
+        Expr::Conditional(a, b, c) => {
+            places_read(a, out);
+            places_read(b, out);
+            places_read(c, out);
+        }
+        _ => {}
+    }
+}
