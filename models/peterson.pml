@@ -5,8 +5,8 @@
  * Source:     G. L. Peterson, "Myths about the mutual exclusion problem", 1981.
  * Parameters: SWAPPED (default 0)  1 = the classic mistake: the turn is given
  *             away before the own flag is raised
- * Expected:   verified; mutual_exclusion holds, no_starvation holds under weak
- *             fairness and fails without it.
+ * Expected:   verified; mutual_exclusion and no_starvation hold, the latter
+ *             even without fairness: the other process cannot go round twice.
  *             SWAPPED=1 is violated: the assertion fails.
  */
 #ifndef SWAPPED

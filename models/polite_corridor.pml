@@ -29,10 +29,8 @@ progress_passed:
        break
     :: passed ->
        break
-    :: atomic {
-           side[_pid] == side[other] && !passed && !(RUDE && _pid == 0) ->
-           side[_pid] = (side[_pid] == left -> right : left)
-       };
+    :: side[_pid] == side[other] && !passed && !(RUDE && _pid == 0) ->
+       side[_pid] = (side[_pid] == left -> right : left);
 accept_aside:
        skip
     od
