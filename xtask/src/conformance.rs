@@ -113,7 +113,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                 row.verdict = Verdict::Explained(format!("{reason}; {how}"));
             }
             match row.verdict {
-                Verdict::Equal => tally.passed += 1,
+                Verdict::Equal | Verdict::Ran => tally.passed += 1,
                 Verdict::Differs(_) => tally.failed += 1,
                 Verdict::Skipped(_) | Verdict::Explained(_) => tally.skipped += 1,
             }
@@ -167,6 +167,8 @@ fn read_explained(file: &Path) -> Result<Vec<(String, String)>> {
 enum Verdict {
     #[default]
     Equal,
+    /// SPIN ran alone.
+    Ran,
     Differs(String),
     Explained(String),
     Skipped(String),
@@ -197,6 +199,7 @@ impl Row {
     fn line(&self, model: &Path) -> String {
         let (word, why) = match &self.verdict {
             Verdict::Equal => ("equal", None),
+            Verdict::Ran => ("ran", None),
             Verdict::Differs(how) => ("DIFFERS", Some(how)),
             Verdict::Explained(why) => ("explained", Some(why)),
             Verdict::Skipped(why) => ("skipped", Some(why)),
@@ -271,6 +274,8 @@ impl Bench {
         }
         if let Some(spinward) = &self.spinward {
             self.hold_against(spinward, dir.path(), &name, &generated, &run, &mut row)?;
+        } else {
+            row.verdict = Verdict::Ran;
         }
         Ok(row)
     }

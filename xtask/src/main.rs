@@ -1,9 +1,12 @@
 //! Chores of the project: `cargo xtask test`, `conformance`, `random` and `generate`.
 
 mod conformance;
+mod generate;
 mod process;
+mod random;
 mod spin;
 mod spinward;
+mod test;
 mod trails;
 mod workers;
 
@@ -23,7 +26,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    Test(test::Options),
     Conformance(conformance::Options),
+    Random(random::Options),
+    Generate(random::GenerateOptions),
 }
 
 fn main() -> ExitCode {
@@ -38,7 +44,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
+        Chore::Test(options) => test::run(&options),
         Chore::Conformance(options) => conformance::run(&options),
+        Chore::Random(options) => random::run(&options),
+        Chore::Generate(options) => Ok(random::generate(&options)),
     }
 }
 

@@ -97,7 +97,7 @@ pub fn generate(dir: &Path, model: &str) -> Result<std::result::Result<Generated
 /// The first line in which SPIN names an error.
 fn complaint(text: &str) -> Option<&str> {
     text.lines()
-        .find(|line| line.contains("rror"))
+        .find(|line| line.contains("rror") && !line.contains("dubious use of 'else'"))
         .map(str::trim)
 }
 
