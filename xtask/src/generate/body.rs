@@ -26,6 +26,12 @@ impl Generator {
             "init" => self.start_all(&frame),
             _ => Vec::new(),
         };
+        if plan.name != "init" && self.dice.chance(40) {
+            // A process that goes on for ever.
+            let before = self.dice.below(3);
+            statements.extend(self.sequence(&mut frame, Place::TOP, before));
+            statements.extend(self.server(&mut frame));
+        }
         statements.extend(self.sequence(&mut frame, Place::TOP, length));
         self.label(&plan, &mut statements);
         body.append(&mut frame.declarations);
@@ -447,6 +453,6 @@ fn enter(
         }
         Stmt::Leaf(_) | Stmt::Goto(_) | Stmt::Label(..) => {}
     }
-    let free = free && !is_declaration(stmt);
+    let free = free && !d_step && !is_declaration(stmt);
     see(stmt, own, free);
 }

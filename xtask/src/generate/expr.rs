@@ -235,7 +235,7 @@ impl Generator {
             self.feature("get_priority");
             return Some(Expr::atom("get_priority(_pid)"));
         }
-        if self.in_d_step {
+        if self.no_remote {
             return None;
         }
         // SPIN wants the proctype before its use.

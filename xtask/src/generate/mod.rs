@@ -58,7 +58,8 @@ struct Generator {
     /// A byte may still be let go round in an endless loop.
     wraps: bool,
     in_unless: bool,
-    in_d_step: bool,
+    /// Here no other process can be looked at.
+    no_remote: bool,
     /// Channels for whose use somebody has an exclusive right.
     claimed: Vec<String>,
 }
@@ -93,7 +94,7 @@ impl Generator {
             exclusive,
             wraps,
             in_unless: false,
-            in_d_step: false,
+            no_remote: false,
             claimed: Vec::new(),
         }
     }

@@ -15,8 +15,7 @@ enum Kind {
     Print,
     Goto,
     Break,
-    Send,
-    Receive,
+    Message,
     Run,
     Declare,
     Call,
@@ -40,17 +39,16 @@ enum Kind {
 use Kind::*;
 
 /// Kinds for ordinary places, with their weights.
-const KINDS: [(usize, Kind); 28] = [
+const KINDS: [(usize, Kind); 27] = [
     (22, Assign),
     (8, Step),
-    (7, Wait),
+    (4, Wait),
     (2, Skip),
     (6, Assert),
     (3, Print),
     (4, Goto),
     (3, Break),
-    (14, Send),
-    (14, Receive),
+    (28, Message),
     (4, Run),
     (4, Declare),
     (4, Call),
@@ -139,8 +137,7 @@ impl Generator {
                 Some(Stmt::text("break"))
             }
             Break => None,
-            Send => self.send(frame, place),
-            Receive => self.receive(frame, place),
+            Message => self.message(frame, place),
             Run => self.run(frame, place),
             Declare => self.declare(frame, place),
             Call => self.call(frame, place),
@@ -285,12 +282,21 @@ impl Generator {
         self.dice.pick(&usable).map(|chan| (*chan).clone())
     }
 
-    /// A send; never a rendezvous inside a d_step.
-    pub fn send(&mut self, frame: &Frame, place: Place) -> Option<Stmt> {
+    /// A send or a receive: each process is rather the one than the other for each channel.
+    fn message(&mut self, frame: &Frame, place: Place) -> Option<Stmt> {
         let chan = self.some_chan(frame, !place.d_step)?;
+        let sender = (frame.plan + chan.shape).is_multiple_of(2);
+        match self.dice.chance(80) == sender {
+            true => self.send(frame, place, &chan),
+            false => self.receive(frame, place, &chan),
+        }
+    }
+
+    /// A send.
+    fn send(&mut self, frame: &Frame, place: Place, chan: &Chan) -> Option<Stmt> {
         let shape = self.shapes[chan.shape].clone();
         let sorted = !shape.rendezvous() && self.dice.chance(20);
-        let name = self.chan_text(frame, &chan);
+        let name = self.chan_text(frame, chan);
         let mut pieces = vec![Piece::Text(format!(
             "{name}{}",
             if sorted { "!!" } else { "!" }
@@ -318,7 +324,7 @@ impl Generator {
             (false, true) => "rendezvous send",
             (false, false) => "send !",
         });
-        self.note_chan(&chan, shape.fields.len());
+        self.note_chan(chan, shape.fields.len());
         Some(Stmt::Leaf(pieces))
     }
 
@@ -338,16 +344,15 @@ impl Generator {
     }
 
     /// A receive, of any of its kinds.
-    pub fn receive(&mut self, frame: &Frame, place: Place) -> Option<Stmt> {
-        let chan = self.some_chan(frame, true)?;
+    fn receive(&mut self, frame: &Frame, place: Place, chan: &Chan) -> Option<Stmt> {
         let shape = self.shapes[chan.shape].clone();
-        let name = self.chan_text(frame, &chan);
+        let name = self.chan_text(frame, chan);
         let (mut random, mut copy) = (false, false);
         if !shape.rendezvous() {
             random = self.dice.chance(30);
             copy = self.dice.chance(20);
         }
-        let mut used = vec![chan_root(&chan)];
+        let mut used = vec![chan_root(chan)];
         let mut arguments = Vec::new();
         for field in &shape.fields {
             arguments.push(match *field {
@@ -383,7 +388,7 @@ impl Generator {
             (false, true, _) => "receive ?<>",
             (true, true, _) => "receive ??<>",
         });
-        self.note_chan(&chan, shape.fields.len());
+        self.note_chan(chan, shape.fields.len());
         Some(Stmt::text(match copy {
             true => format!("{name}{mark}<{arguments}>"),
             false => format!("{name}{mark}{arguments}"),
@@ -402,7 +407,7 @@ impl Generator {
                 generator.dice.below(3).to_string()
             }
         };
-        match self.dice.below(10) {
+        match self.dice.below(20) {
             0 => {
                 self.feature("receive _");
                 "_".to_owned()
@@ -507,7 +512,9 @@ impl Generator {
         let declaration = ty.declare(&name);
         let stmt = if self.dice.chance(70) {
             self.feature("declaration in a body, initialised");
+            let outside = std::mem::replace(&mut self.no_remote, true);
             let value = self.value(frame, place, ty, true);
+            self.no_remote = outside;
             Stmt::Leaf(vec![
                 Piece::Text(format!("{declaration} = ")),
                 Piece::Expr(value),
@@ -527,14 +534,14 @@ impl Generator {
             InlineParams::VarValue => {
                 let var = self.target(frame, place, false)?;
                 let name = self.access(frame, &var.path);
-                let value = self.few(frame);
+                let value = self.inline_value(frame);
                 format!("{}({name}, {value})", inline.name)
             }
             InlineParams::WaitVar if place.d_step => return None,
             InlineParams::WaitVar => {
                 let var = self.target(frame, place, false)?;
                 let name = self.access(frame, &var.path);
-                let condition = self.few(frame);
+                let condition = self.inline_value(frame);
                 format!("{}({condition}, {name})", inline.name)
             }
         };
@@ -543,6 +550,15 @@ impl Generator {
             self.feature("inline with parameters");
         }
         Some(Stmt::text(call))
+    }
+
+    /// A value for an inline: SPIN does not understand an arrow in it.
+    fn inline_value(&mut self, frame: &Frame) -> String {
+        let value = self.few(frame).to_string();
+        match value.contains("->") {
+            true => self.dice.below(3).to_string(),
+            false => value,
+        }
     }
 
     fn macro_call(&mut self, frame: &Frame, place: Place) -> Option<Stmt> {
@@ -646,7 +662,7 @@ impl Generator {
             breakable: false,
             ..place.inner()
         };
-        let outside = std::mem::replace(&mut self.in_d_step, true);
+        let outside = std::mem::replace(&mut self.no_remote, true);
         let guard = match self.dice.below(6) {
             0 | 1 => {
                 self.feature("d_step with guard");
@@ -654,15 +670,23 @@ impl Generator {
             }
             2 => {
                 self.feature("d_step with receive");
-                self.receive(frame, inner)
+                let chan = self.some_chan(frame, true);
+                chan.and_then(|chan| self.receive(frame, inner, &chan))
             }
-            3 => self.send(frame, inner),
+            3 => {
+                let chan = self.some_chan(frame, false);
+                chan.and_then(|chan| self.send(frame, inner, &chan))
+            }
             _ => None,
         };
         let length = self.dice.range(1, 4);
         let mut body: Vec<Stmt> = guard.into_iter().collect();
         body.extend(self.sequence(frame, inner, length));
-        self.in_d_step = outside;
+        self.no_remote = outside;
+        // SPIN's C code is wrong for a loop at the end of a d_step.
+        if !matches!(body.last(), Some(Stmt::Leaf(_))) {
+            body.push(Stmt::text("skip"));
+        }
         Stmt::block("d_step", body)
     }
 
@@ -670,8 +694,7 @@ impl Generator {
     fn guard(&mut self, frame: &mut Frame, place: Place) -> Stmt {
         let made = match self.dice.below(10) {
             0..5 => None,
-            5 => self.send(frame, place),
-            6 | 7 => self.receive(frame, place),
+            5..8 => self.message(frame, place),
             8 => self.assign(frame, place),
             _ => Some(self.wait(frame)),
         };
@@ -718,6 +741,14 @@ impl Generator {
         let left = self.expr(frame, 1);
         let operator = ["==", "!=", "<", ">"][self.dice.below(4)];
         Expr::binary(left, operator, Expr::atom(self.dice.below(4).to_string()))
+    }
+
+    /// The loop of a process that waits for things to do.
+    pub fn server(&mut self, frame: &mut Frame) -> Option<Stmt> {
+        let budget = frame.budget;
+        let made = self.endless(frame, Place::TOP);
+        frame.budget = frame.budget.min(budget / 2);
+        made
     }
 
     /// A `do` without a bound; never inside atomic, where nothing would be stored on the way.
@@ -829,14 +860,10 @@ impl Generator {
             ..place
         };
         body.extend(self.inside(frame, inner));
-        body.push(Stmt::choice(vec![
-            vec![
-                Stmt::text(format!("{name} < {bound}")),
-                Stmt::text(format!("{name}++")),
-                Stmt::Goto(label),
-            ],
-            vec![Stmt::text("else")],
-        ]));
+        // In one piece, so that no jump gets past the test.
+        body.push(Stmt::text(format!(
+            "if :: {name} < {bound} -> {name}++; goto {label} :: else fi"
+        )));
         Some(Stmt::block("", body))
     }
 

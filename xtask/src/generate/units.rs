@@ -23,17 +23,17 @@ impl Generator {
             },
             2 => Scale {
                 instances: 2,
-                statements: (6, 14),
+                statements: (8, 18),
                 small: 3,
             },
             3 => Scale {
                 instances: 3,
-                statements: (4, 8),
+                statements: (5, 10),
                 small: 2,
             },
             _ => Scale {
                 instances: 4,
-                statements: (2, 5),
+                statements: (4, 7),
                 small: 1,
             },
         };
