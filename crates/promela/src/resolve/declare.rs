@@ -159,7 +159,7 @@ impl<'m> Resolver<'m> {
     }
 
     fn no_such_type(&mut self, name: &Name, site: Option<Site>) {
-        let mut error = Diagnostic::error(name.span, format!("no type `{}`", name.text));
+        let mut error = Diagnostic::error(name.span, format!("there is no type `{}`", name.text));
         let itself = matches!(site, Some(Site::Field(id))
             if self.symbols.typedef(id).name == name.text);
         if itself {

@@ -13,6 +13,8 @@ mod later;
 mod scope;
 mod stmt;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use rustc_hash::{FxHashMap, FxHashSet};

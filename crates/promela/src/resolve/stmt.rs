@@ -330,7 +330,7 @@ impl<'m> Resolver<'m> {
     }
 
     fn assign(&mut self, var: &'m VarRef, op: &'m AssignOp, span: Span) {
-        let target = self.scalar(var);
+        let target = self.assigned(var);
         if self.body_kind() == Some(BodyKind::Never) {
             self.report(Diagnostic::warning(
                 span,
@@ -355,6 +355,21 @@ impl<'m> Resolver<'m> {
             self.check_writable(var, target);
         }
         self.check_self_index(var);
+    }
+
+    /// What is assigned to: a single value.
+    fn assigned(&mut self, var: &'m VarRef) -> Option<Target> {
+        let target = self.var_ref(var, false)?;
+        if let Target::Variable(id) = target
+            && let Type::Struct(_) = self.symbols.variable(id).ty
+        {
+            let error = Diagnostic::error(var.span, "a record cannot be assigned to as a whole")
+                .related(self.symbols.variable(id).span, "declared here")
+                .help("assign to its fields one by one");
+            self.report(error);
+            return None;
+        }
+        Some(target)
     }
 
     fn check_writable(&mut self, var: &VarRef, target: Target) {
