@@ -40,7 +40,7 @@ fn nothing_is_declared_twice_or_hidden() {
     refuses("inline f() { byte x; x = 1 } init { byte x; f() }", again);
     refuses(
         "mtype = { x }; init { byte x; skip }",
-        "redeclaration of `x`, already a mtype constant",
+        "redeclaration of `x`, already an mtype constant",
     );
     refuses(
         "proctype P() { skip } init { byte P; skip }",
