@@ -3,6 +3,7 @@
 //! Only the lines a diagnostic points at are handed to the renderer, and of a very long line only
 //! the part around the mark, so that the size of the file does not matter.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use annotate_snippets::{
@@ -23,6 +24,8 @@ const MAX_MARKED_LINES: usize = 6;
 /// A line is cut this many bytes after its last mark, and before its first mark if that is further
 /// from the start of the line. What is left the renderer fits to the width of a terminal.
 const LINE_CONTEXT: usize = 2000;
+/// Characters shown of a message, which may quote a very long word.
+const MAX_MESSAGE: usize = 600;
 
 /// One diagnostic as a terminal shows it; colours if asked for.
 pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {
@@ -30,7 +33,7 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let main = Group::with_title(level.primary_title(&diagnostic.message))
+    let main = Group::with_title(level.primary_title(shorten(&diagnostic.message)))
         .elements(places(source, diagnostic))
         .elements(included_from(source, diagnostic).map(|text| Level::NOTE.message(text)));
     let mut groups = vec![main];
@@ -39,8 +42,11 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
         let notes = diagnostic
             .notes
             .iter()
-            .map(|note| Level::NOTE.message(note));
-        let help = diagnostic.help.iter().map(|help| Level::HELP.message(help));
+            .map(|note| Level::NOTE.message(shorten(note)));
+        let help = diagnostic
+            .help
+            .iter()
+            .map(|help| Level::HELP.message(shorten(help)));
         group.elements(notes).elements(help)
     });
     groups.extend(last);
@@ -75,6 +81,20 @@ pub fn render_all(source: &SourceMap, diagnostics: &[Diagnostic], color: bool) -
     text += &summary(diagnostics, color);
     text.push('\n');
     text
+}
+
+/// A message fit to be shown: not too long, and without characters that command a terminal.
+fn shorten(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && c != '\n';
+    let end = text.char_indices().nth(MAX_MESSAGE).map(|(end, _)| end);
+    if end.is_none() && !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = text[..end.unwrap_or(text.len())].replace(is_harmful, "\u{fffd}");
+    if end.is_some() {
+        shown += "...";
+    }
+    Cow::Owned(shown)
 }
 
 fn summary(diagnostics: &[Diagnostic], color: bool) -> String {
@@ -144,7 +164,7 @@ fn expansions<'a>(source: &'a SourceMap, diagnostic: &Diagnostic) -> Vec<Group<'
     let mut hidden = 0;
     while let Some(expansion) = source.expansion(id) {
         if groups.len() < MAX_LEVELS {
-            let title = format!("in this expansion of `{}`", expansion.name);
+            let title = format!("in this expansion of `{}`", shorten(&expansion.name));
             let mark = Mark {
                 span: expansion.call,
                 label: "",
@@ -240,7 +260,7 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
 }
 
 fn annotation<'a>(mark: &Mark<'a>, range: Range<usize>) -> Annotation<'a> {
-    let label = Some(mark.label).filter(|label| !label.is_empty());
+    let label = Some(shorten(mark.label)).filter(|label| !label.is_empty());
     mark.kind.span(range).label(label)
 }
 
@@ -368,7 +388,8 @@ mod tests {
                |      - far
                |
                = note: a note
-               = help: a help"#]].assert_eq(&render(&source, &problem, false));
+               = help: a help"#]]
+        .assert_eq(&render(&source, &problem, false));
     }
 
     #[test]
@@ -396,7 +417,8 @@ mod tests {
              --> model.pml:1:3
               |
             1 | a {
-              |   ^ this"#]].assert_eq(&render(&source, &problem, false));
+              |   ^ this"#]]
+        .assert_eq(&render(&source, &problem, false));
     }
 
     #[test]
@@ -442,7 +464,8 @@ mod tests {
               | ^
 
             error: could not read the model: 2 errors, 1 warning
-        "#]].assert_eq(&render_all(&source, &[warning(), error(), error()], false));
+        "#]]
+        .assert_eq(&render_all(&source, &[warning(), error(), error()], false));
         expect![[r#"
             warning: odd
              --> model.pml:1:1
@@ -451,7 +474,8 @@ mod tests {
               | ^
 
             warning: the model has 1 warning
-        "#]].assert_eq(&render_all(&source, &[warning()], false));
+        "#]]
+        .assert_eq(&render_all(&source, &[warning()], false));
 
         let mut many: Vec<_> = (0..60).map(|_| warning()).collect();
         many.push(error());
@@ -459,6 +483,14 @@ mod tests {
         assert!(shown.starts_with("error: wrong"));
         let end = "... and 11 more\n\nerror: could not read the model: 1 error, 60 warnings\n";
         assert!(shown.ends_with(end));
+    }
+
+    #[test]
+    fn messages_are_fit_to_be_shown() {
+        let (source, _) = source("");
+        let long = Diagnostic::global_error("x".repeat(10_000)).note("\x1b[31m");
+        let shown = render(&source, &long, false);
+        assert!(shown.len() < 1000 && !shown.contains('\x1b'));
     }
 
     #[test]

@@ -143,12 +143,7 @@ impl Preprocessor<'_> {
 
     /// The next token as it stands.
     fn next_raw(&mut self) -> RawToken {
-        self.tokens_read += 1;
-        if self.tokens_read > MAX_TOKENS {
-            self.stop_expanding(format!(
-                "the model has more than {MAX_TOKENS} words after macro expansion"
-            ));
-        }
+        self.count_tokens(1);
         if self.stopped {
             return self.end;
         }
@@ -175,7 +170,7 @@ impl Preprocessor<'_> {
     }
 
     /// Stops, with the blame on the latest macro use.
-    fn stop_expanding(&mut self, message: String) {
+    pub(super) fn stop_expanding(&mut self, message: String) {
         let mut problem = Diagnostic::global_error(message);
         problem.span = self.last_use;
         if problem.span.is_some() {
@@ -184,6 +179,15 @@ impl Preprocessor<'_> {
                 .note("macros that use each other twice or more grow very fast");
         }
         self.stop(problem);
+    }
+
+    fn count_tokens(&mut self, tokens: usize) {
+        self.tokens_read += tokens;
+        if self.tokens_read > MAX_TOKENS {
+            self.stop_expanding(format!(
+                "the model has more than {MAX_TOKENS} words after macro expansion"
+            ));
+        }
     }
 
     /// Counts text made by `#` or `##`.
@@ -398,6 +402,7 @@ impl Preprocessor<'_> {
         let mut left_start = 0;
         for item in body {
             let start = tokens.len();
+            let pasted = paste_to.is_some();
             let own = RawToken {
                 span: Span {
                     expansion,
@@ -412,26 +417,30 @@ impl Preprocessor<'_> {
                 (Some(param), Some(arguments)) => {
                     let is_variadic = variadic == Some(true) && param + 1 == arguments.raw.len();
                     let after_comma = tokens.last().is_some_and(|t| t.kind.is(Punct::Comma));
-                    if paste_to.is_some() && is_variadic && after_comma {
+                    if pasted && is_variadic && after_comma {
                         // `, ## __VA_ARGS__`: the comma goes if the argument was not given.
                         if arguments.variadic_omitted {
                             tokens.pop();
                         }
                         paste_to = None;
                         tokens.extend(&arguments.raw[param]);
-                    } else if paste_to.is_some() || item.paste_next {
+                    } else if pasted || item.paste_next {
                         tokens.extend(&arguments.raw[param]);
                     } else {
                         let expanded = self.expanded_argument(arguments, param);
                         tokens.extend(expanded);
                     }
                     if let Some(first) = tokens.get_mut(start) {
-                        first.space_before = item.token.space_before;
+                        first.space_before = item.token.space_before && !pasted;
                     }
                 }
                 _ => tokens.push(own),
             }
             let start = start.min(tokens.len());
+            self.count_tokens(tokens.len() - start);
+            if self.stopped {
+                break;
+            }
             match paste_to {
                 None => left_start = start,
                 Some(left) if left_start < start && start < tokens.len() => {
@@ -497,6 +506,9 @@ impl Preprocessor<'_> {
     fn stringify(&mut self, argument: &[RawToken], own: RawToken) -> RawToken {
         let mut text = String::from("\"");
         for (i, token) in argument.iter().enumerate() {
+            if text.len() > MAX_MADE_BYTES {
+                break;
+            }
             if token.space_before && i > 0 {
                 text.push(' ');
             }
