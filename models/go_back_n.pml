@@ -10,8 +10,8 @@
  * Parameters: WINDOW (default 2)   messages under way
  *             MODULUS (default 3)  number of different sequence numbers
  * Expected:   verified as long as MODULUS > WINDOW.
- *             MODULUS=2 is violated: the assertion fails, an old message is
- *             taken for a new one.
+ *             MODULUS=2 is violated: the assertion fails, an old message or an
+ *             old acknowledgement is taken for a new one.
  */
 #ifndef WINDOW
 #define WINDOW 2

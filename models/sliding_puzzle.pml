@@ -2,14 +2,15 @@
  * The sliding puzzle: a search for the way back to order.
  *
  * Models:     ROWS x COLUMNS squares with numbered tiles and one hole.  A step
- *             moves a tile into the hole.  The start is given by SHUFFLE: the
- *             tiles in reverse order, which is solvable for the default sizes.
+ *             moves a tile into the hole.  At the start the tiles are in reverse
+ *             order, which is solvable for the default size and for ROWS=3.
  * Source:     N. P. Chapman, 1874 (the fifteen puzzle).
  * Parameters: ROWS (default 2), COLUMNS (default 3)
  *             SWAP (default 0)  1 = two tiles are exchanged by hand first
  * Expected:   violated: the assertion "not solved" fails; the trail is a
  *             solution.  SWAP=1 is verified: the parity is wrong.
- *             ROWS=3 has 181440 states, the 8-puzzle.
+ *             ROWS=3 is the 8-puzzle with its 181440 positions; the
+ *             shortest solutions take 14 and 30 moves.
  */
 #ifndef ROWS
 #define ROWS 2
