@@ -114,6 +114,16 @@ impl Stmt {
         }
     }
 
+    /// Whether it is a d_step.
+    pub fn is_d_step(&self) -> bool {
+        match self {
+            Self::Block { head, .. } => {
+                matches!(&head[..], [Piece::Text(word)] if word == "d_step")
+            }
+            _ => false,
+        }
+    }
+
     /// An `if`.
     pub fn choice(options: Vec<Vec<Stmt>>) -> Self {
         Self::Choice {

@@ -1,7 +1,7 @@
 //! Bodies of proctypes and of init: what they declare, what they do, and where their labels are.
 
 use super::Generator;
-use super::ast::{Class, Piece, Stmt, Unit};
+use super::ast::{Class, Stmt, Unit};
 use super::scope::{Chan, Field, Frame, Param, Place, Plan, Seg, Ty, Var};
 
 impl Generator {
@@ -31,6 +31,7 @@ impl Generator {
             let before = self.dice.below(3);
             statements.extend(self.sequence(&mut frame, Place::TOP, before));
             statements.extend(self.server(&mut frame));
+            statements.push(Stmt::text("skip"));
         }
         statements.extend(self.sequence(&mut frame, Place::TOP, length));
         self.label(&plan, &mut statements);
@@ -269,7 +270,7 @@ impl Generator {
     fn label(&mut self, plan: &Plan, body: &mut Vec<Stmt>) {
         if plan.watched {
             // Not a declaration, nor a d_step, whose inside nobody sees.
-            let takes = |stmt: &Stmt| !is_declaration(stmt) && !is_d_step(stmt);
+            let takes = |stmt: &Stmt| !is_declaration(stmt) && !stmt.is_d_step();
             let spots: Vec<usize> = (0..body.len()).filter(|&at| takes(&body[at])).collect();
             let at = match self.dice.pick(&spots) {
                 Some(&at) => at,
@@ -399,14 +400,6 @@ fn is_declaration(stmt: &Stmt) -> bool {
     }
 }
 
-/// Whether a statement is a d_step.
-fn is_d_step(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Block { head, .. } => matches!(&head[..], [Piece::Text(word)] if word == "d_step"),
-        _ => false,
-    }
-}
-
 /// Calls `see` on every statement outside d_steps with its number in textual order, and whether it
 /// may get a label: it must not be the first of an inner sequence, nor have a label, nor be a
 /// declaration.
@@ -436,7 +429,7 @@ fn enter(
     if let Stmt::Label(_, inner) = stmt {
         return enter(inner, false, number, see);
     }
-    let d_step = is_d_step(stmt);
+    let d_step = stmt.is_d_step();
     let own = *number;
     *number += 1;
     match stmt {

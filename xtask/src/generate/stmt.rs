@@ -89,7 +89,14 @@ impl Generator {
         let scope = (frame.vars.clone(), frame.chans.clone());
         let mut statements = Vec::new();
         while statements.len() < length && frame.budget > 0 {
-            statements.extend(self.statement(frame, place));
+            let Some(stmt) = self.statement(frame, place) else {
+                continue;
+            };
+            // SPIN takes the end of a loop before a d_step for a jump into it.
+            if stmt.is_d_step() && !matches!(statements.last(), None | Some(Stmt::Leaf(_))) {
+                statements.push(Stmt::text("skip"));
+            }
+            statements.push(stmt);
         }
         if statements.is_empty() {
             statements.push(Stmt::text("skip"));
@@ -350,9 +357,11 @@ impl Generator {
         let (mut random, mut copy) = (false, false);
         if !shape.rendezvous() {
             random = self.dice.chance(30);
-            copy = self.dice.chance(20);
+            // SPIN's C code is wrong for a d_step that starts with a copy.
+            copy = !place.d_step && self.dice.chance(20);
         }
-        let mut used = vec![chan_root(chan)];
+        // SPIN takes a receive back in an order that spoils an index which the receive itself changes.
+        let mut used = names(&name);
         let mut arguments = Vec::new();
         for field in &shape.fields {
             arguments.push(match *field {
@@ -429,10 +438,15 @@ impl Generator {
                 match self.dice.pick(&usable) {
                     Some(var) => {
                         let var = (*var).clone();
-                        used.push(var.root().to_owned());
+                        let text = self.access(frame, &var.path);
+                        let mentioned = names(&text);
+                        if mentioned.iter().any(|name| used.contains(name)) {
+                            return constant(self);
+                        }
+                        used.extend(mentioned);
                         self.feature("receive variable");
                         self.note_variable(&var);
-                        self.access(frame, &var.path)
+                        text
                     }
                     None => constant(self),
                 }
@@ -923,15 +937,17 @@ impl Generator {
             return Stmt::text(format!("select ({name} : {low} .. {high})"));
         }
         self.feature("select with expression bounds");
+        // A block of its own, since it is a loop.
         let low = Expr::binary(self.expr(frame, 1), "&", Expr::atom("1"));
         let high = Expr::binary(self.expr(frame, 1), "&", Expr::atom("3"));
-        Stmt::Leaf(vec![
+        let select = Stmt::Leaf(vec![
             Piece::Text(format!("select ({name} : ")),
             Piece::Expr(low),
             Piece::Text(" .. ".to_owned()),
             Piece::Expr(high),
             Piece::Text(")".to_owned()),
-        ])
+        ]);
+        Stmt::block("", vec![select])
     }
 
     fn unless(&mut self, frame: &mut Frame, place: Place) -> Stmt {
@@ -953,6 +969,14 @@ impl Generator {
         self.in_unless = nested;
         Stmt::Unless { body, escape }
     }
+}
+
+/// The names in a text.
+fn names(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The name a channel's path starts with.
