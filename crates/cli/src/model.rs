@@ -50,8 +50,12 @@ pub fn tell(error: &Error, output: &OutputArgs) -> Failure {
 pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs) {
     let shown = diagnostics.iter().filter(|d| d.is_error() || !output.quiet);
     let shown: Vec<Diagnostic> = shown.cloned().collect();
-    if !shown.is_empty() {
-        say(render::render_all(source, &shown, output.color.stderr()).trim_end());
+    let color = output.color.stderr();
+    match shown.as_slice() {
+        [] => {}
+        // What sums up a single one says nothing new.
+        [only] => say(render::render(source, only, color).trim_end()),
+        all => say(render::render_all(source, all, color).trim_end()),
     }
 }
 
