@@ -20,8 +20,9 @@ const MAX_LEVELS: usize = 5;
 const NEARBY_LINES: usize = 12;
 /// A mark over more lines than this is cut to its first line.
 const MAX_MARKED_LINES: usize = 6;
-/// Bytes shown of a long line before and after a mark.
-const LINE_CONTEXT: usize = 120;
+/// A line is cut this many bytes after its last mark, and before its first mark if that is further
+/// from the start of the line. What is left the renderer fits to the width of a terminal.
+const LINE_CONTEXT: usize = 2000;
 
 /// One diagnostic as a terminal shows it; colours if asked for.
 pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {
@@ -209,28 +210,33 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
         return Vec::new();
     };
     let file = source.file(first.span.file);
-    let position = source.position(first.span);
-    let origin = Origin::path(file.path.display().to_string())
-        .line(position.line as usize)
-        .char_column(position.column as usize);
-
     let ranges: Vec<Range<usize>> = marks.iter().map(|mark| marked(file, mark.span)).collect();
     let start = ranges.iter().map(|range| range.start).min().unwrap_or(0);
     let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
     let window = line_start(file, start)..line_end(file, end);
-    let line = file.text[..window.start].matches('\n').count() + 1;
+    let position = source.position(first.span);
+    let lines_above = file.text[window.start..ranges[0].start]
+        .matches('\n')
+        .count();
 
-    let mut excerpt = Excerpt::default();
-    excerpt.copy(&file.text, window, &ranges);
+    let excerpt = Excerpt::new(&file.text, window, &ranges);
     let annotations = marks.iter().zip(ranges).map(|(mark, range)| {
         let range = excerpt.position(range.start)..excerpt.position(range.end);
         annotation(mark, range)
     });
     let annotations: Vec<_> = annotations.collect();
     let snippet = Snippet::source(excerpt.text)
-        .line_start(line)
+        .line_start(position.line as usize - lines_above)
         .annotations(annotations);
-    vec![origin.into(), snippet.into()]
+    let path = file.path.display().to_string();
+    if excerpt.columns_kept {
+        vec![snippet.path(path).into()]
+    } else {
+        let origin = Origin::path(path)
+            .line(position.line as usize)
+            .char_column(position.column as usize);
+        vec![origin.into(), snippet.into()]
+    }
 }
 
 fn annotation<'a>(mark: &Mark<'a>, range: Range<usize>) -> Annotation<'a> {
@@ -259,53 +265,52 @@ fn line_start(file: &SourceFile, at: usize) -> usize {
 }
 
 fn line_end(file: &SourceFile, at: usize) -> usize {
-    let rest = &file.text[at..];
-    at + rest.find('\n').unwrap_or(rest.len())
+    let line = file.text[at..].split('\n').next().unwrap_or("");
+    at + line.strip_suffix('\r').unwrap_or(line).len()
 }
 
-/// Lines of a file without the parts of long lines that are far from every mark.
-#[derive(Default)]
+/// Lines of a file without the parts of very long lines that are far from every mark.
 struct Excerpt {
     text: String,
     /// Where parts of the file start in the excerpt: position in the file and in the excerpt.
     parts: Vec<(usize, usize)>,
+    /// No line lost its start.
+    columns_kept: bool,
 }
 
 impl Excerpt {
-    fn copy(&mut self, text: &str, window: Range<usize>, marks: &[Range<usize>]) {
+    fn new(text: &str, window: Range<usize>, marks: &[Range<usize>]) -> Self {
+        let mut excerpt = Self {
+            text: String::new(),
+            parts: Vec::new(),
+            columns_kept: true,
+        };
         let mut at = window.start;
         for line in text[window].split_inclusive('\n') {
-            let range = at..at + line.len();
-            at = range.end;
-            if line.len() <= 2 * LINE_CONTEXT {
-                self.copy_part(text, range);
-                continue;
-            }
-            let touching: Vec<_> = marks
-                .iter()
-                .filter(|mark| mark.start < range.end && range.start <= mark.end)
-                .collect();
-            let first = touching.iter().map(|mark| mark.start).min();
-            let last = touching
-                .iter()
-                .map(|mark| mark.end.min(mark.start + LINE_CONTEXT))
-                .max();
-            let first = first.unwrap_or(range.start).max(range.start);
-            let last = last.unwrap_or(first).clamp(first, range.end);
-            // Two marks far apart on one line: the first is shown.
-            let last = last.min(first + 4 * LINE_CONTEXT);
-            let start = char_boundary(text, first.saturating_sub(LINE_CONTEXT)).max(range.start);
-            let end = char_boundary(text, last + LINE_CONTEXT).min(range.end);
-            self.copy_part(text, start..end);
-            if !self.text.ends_with('\n') {
-                self.text.push('\n');
-            }
+            let line = at..at + line.len();
+            at = line.end;
+            excerpt.copy_line(text, line, marks);
         }
+        excerpt
     }
 
-    fn copy_part(&mut self, text: &str, range: Range<usize>) {
-        self.parts.push((range.start, self.text.len()));
-        self.text.push_str(&text[range]);
+    fn copy_line(&mut self, text: &str, line: Range<usize>, marks: &[Range<usize>]) {
+        let on_line = marks
+            .iter()
+            .filter(|mark| mark.start < line.end && line.start <= mark.end);
+        let (first, last) = on_line.fold((line.end, line.start), |(first, last), mark| {
+            (first.min(mark.start), last.max(mark.end))
+        });
+        let first = first.max(line.start);
+        let last = last.clamp(line.start, first.saturating_add(LINE_CONTEXT));
+        let start = char_boundary(text, first.saturating_sub(LINE_CONTEXT)).max(line.start);
+        let end = char_boundary(text, last + LINE_CONTEXT).clamp(start, line.end);
+        self.columns_kept &= start == line.start;
+        self.parts.push((start, self.text.len()));
+        self.text.push_str(&text[start..end]);
+        if end < line.end {
+            self.text.push('\n');
+        }
     }
 
     /// Where a position in the file is in the excerpt; one that is left out, at the end of the part

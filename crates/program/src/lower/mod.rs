@@ -1,11 +1,354 @@
 //! From syntax to automata.
+//!
+//! [`flow`] numbers the elements as SPIN's parser does, [`table`] works out the transitions of each
+//! local state as SPIN's generator does, [`expr`] and [`action`] say what a transition tests and
+//! does in terms of offsets, which [`layout`] hands out, and [`init`] says what the variables start
+//! with. The tables are those of SPIN 6.5.2 without its optimisations (`spin -o1 -o2 -o3 -a`).
 
+mod action;
+mod expr;
+mod flow;
+mod init;
+mod layout;
+mod remote;
+mod table;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use spinward_promela::ast::{CUnitKind, Model, Unit};
+use spinward_promela::symbols::{BodyKind, Symbols};
 use spinward_promela::{Diagnostic, Loaded};
 
-use crate::ir::Program;
+use self::expr::Context;
+use self::flow::{BlockKind, Flow, Kind};
+use self::init::Initializers;
+use self::layout::Layout;
+use self::table::{Flags, Table};
+use crate::ir::{
+    Action, Automaton, BodyId, ControlState, Element, ElementId, Expr, Program, StateId,
+    Transition, Uses,
+};
 
 /// Makes the program of a model that has no errors so far. What SPIN finds only at this stage comes
 /// back as diagnostics; there is no program if one of them is an error.
-pub fn lower(_loaded: &Loaded) -> (Option<Program>, Vec<Diagnostic>) {
-    (None, Vec::new())
+pub fn lower(loaded: &Loaded) -> (Option<Program>, Vec<Diagnostic>) {
+    let symbols = &*loaded.symbols;
+    let mut flow = Flow::build(&loaded.model, symbols);
+    if let Some(failed) = take_errors(&mut flow) {
+        return (None, failed);
+    }
+    check_sizes(&mut flow, symbols);
+    let tables: Vec<_> = (0..symbols.bodies.len())
+        .map(|i| table::build(&mut flow, BodyId(i as u32)))
+        .collect();
+    if let Some(failed) = take_errors(&mut flow) {
+        return (None, failed);
+    }
+    warn_of_labels(&mut flow);
+
+    let (program, mut diagnostics) = Assembly::new(loaded, &flow, &tables).program();
+    diagnostics.extend(flow.diagnostics);
+    let failed = diagnostics.iter().any(Diagnostic::is_error);
+    (program.filter(|_| !failed), diagnostics)
+}
+
+fn take_errors(flow: &mut Flow<'_>) -> Option<Vec<Diagnostic>> {
+    flow.diagnostics
+        .iter()
+        .any(Diagnostic::is_error)
+        .then(|| std::mem::take(&mut flow.diagnostics))
+}
+
+/// Local states are numbers of 16 bits.
+fn check_sizes(flow: &mut Flow<'_>, symbols: &Symbols) {
+    for (i, built) in flow.bodies.iter().enumerate() {
+        if let Some(built) = built
+            && built.next_local > u32::from(u16::MAX)
+        {
+            flow.diagnostics.push(
+                Diagnostic::error(symbols.bodies[i].span, "too many statements in one body")
+                    .label(format!("{} local states", built.next_local)),
+            );
+        }
+    }
+}
+
+/// Labels of states that are never stored have no effect.
+fn warn_of_labels(flow: &mut Flow<'_>) {
+    let mut warnings = Vec::new();
+    for def in &flow.labels {
+        let Some(name) = def.name() else { continue };
+        let flags = Flags::of_label(name);
+        let element = flow.element(def.element);
+        let place = if element.d_step.is_some() && (flags.end || flags.accept || flags.progress) {
+            "d_step"
+        } else if element.atomic && (flags.accept || flags.progress) {
+            "atomic"
+        } else {
+            continue;
+        };
+        warnings.push(
+            Diagnostic::warning(
+                def.span,
+                format!("label `{name}` inside of `{place}` has no effect"),
+            )
+            .note("no process stops there, so no state is ever labelled by it"),
+        );
+    }
+    flow.diagnostics.extend(warnings);
+}
+
+/// Puts the pieces together.
+struct Assembly<'f, 'a> {
+    loaded: &'a Loaded,
+    flow: &'f Flow<'a>,
+    tables: &'f [Table],
+    context: Context<'a>,
+    transitions: Vec<Transition>,
+}
+
+impl<'f, 'a> Assembly<'f, 'a> {
+    fn new(loaded: &'a Loaded, flow: &'f Flow<'a>, tables: &'f [Table]) -> Self {
+        let symbols = &*loaded.symbols;
+        let mut label_states = FxHashMap::default();
+        for def in &flow.labels {
+            if let Some(name) = def.name() {
+                let state = StateId(flow.element(def.element).local as u16);
+                label_states.entry((def.body, name)).or_insert(state);
+            }
+        }
+        Self {
+            loaded,
+            flow,
+            tables,
+            context: Context {
+                symbols,
+                layout: Layout::new(symbols),
+                label_states,
+                uses: Uses::default(),
+                diagnostics: Vec::new(),
+            },
+            transitions: Vec::new(),
+        }
+    }
+
+    fn program(mut self) -> (Option<Program>, Vec<Diagnostic>) {
+        let symbols = self.context.symbols;
+        let layout = &mut self.context.layout;
+        let (hidden, visible): (Vec<_>, Vec<_>) = symbols
+            .globals
+            .iter()
+            .copied()
+            .partition(|&id| layout.is_hidden(id));
+        let globals = layout.block(visible.into_iter(), None);
+        let hidden = layout.block(hidden.into_iter(), None);
+        let locals: Vec<_> = symbols
+            .bodies
+            .iter()
+            .map(|body| layout.block(body.locals.iter().copied(), Some(body.span)))
+            .collect();
+        if layout.diagnostics.iter().any(Diagnostic::is_error) {
+            return (None, std::mem::take(&mut layout.diagnostics));
+        }
+
+        let declarations = init::declarations(&self.loaded.model, symbols);
+        let mut channels = Vec::new();
+        let mut initializers = Initializers {
+            context: &mut self.context,
+            declarations: &declarations,
+            channels: &mut channels,
+            known: &mut FxHashMap::default(),
+        };
+        let init = initializers.globals();
+        let local_inits: Vec<_> = symbols
+            .bodies
+            .iter()
+            .map(|body| initializers.locals(&body.locals))
+            .collect();
+        if channels.len() > usize::from(u16::MAX) {
+            let diagnostic = Diagnostic::global_error("too many declarations of channels");
+            return (None, vec![diagnostic]);
+        }
+
+        let actions: Vec<_> = (0..self.flow.elements.len())
+            .map(|i| self.context.action(self.flow, ElementId(i as u32)))
+            .collect();
+        let mut automata = Vec::new();
+        for (i, (locals, init)) in locals.into_iter().zip(local_inits).enumerate() {
+            automata.push(self.automaton(BodyId(i as u32), locals, init, &actions));
+        }
+        self.use_of_units(&self.loaded.model);
+
+        let mut start = Vec::new();
+        for (i, body) in symbols.bodies.iter().enumerate() {
+            let id = BodyId(i as u32);
+            if matches!(body.kind, BodyKind::Proctype | BodyKind::Init) {
+                start.extend((0..body.active).map(|_| (id, body.priority)));
+            }
+        }
+        let of_kind = |wanted: &[BodyKind]| -> Vec<BodyId> {
+            let found = symbols.bodies.iter().enumerate();
+            found
+                .filter(|(_, body)| wanted.contains(&body.kind))
+                .map(|(i, _)| BodyId(i as u32))
+                .collect()
+        };
+        let elements = self.elements();
+        let Self {
+            mut context,
+            transitions,
+            ..
+        } = self;
+        let program = Program {
+            source: Arc::clone(&self.loaded.source),
+            symbols: Arc::clone(&self.loaded.symbols),
+            automata,
+            transitions,
+            elements,
+            channels,
+            globals,
+            hidden,
+            init,
+            start,
+            claims: of_kind(&[BodyKind::Never]),
+            trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace])
+                .first()
+                .copied(),
+            uses: context.uses,
+        };
+        context.diagnostics.append(&mut context.layout.diagnostics);
+        (Some(program), context.diagnostics)
+    }
+
+    fn use_of_units(&mut self, model: &Model) {
+        let uses = &mut self.context.uses;
+        for unit in &model.units {
+            match unit {
+                Unit::Proctype(p) => {
+                    uses.priorities |= p.priority.is_some();
+                    uses.provided |= p.provided.is_some();
+                }
+                Unit::Init(init) => uses.priorities |= init.priority.is_some(),
+                Unit::C(unit) => {
+                    uses.c_code |= matches!(
+                        unit.kind,
+                        CUnitKind::Code | CUnitKind::Decl | CUnitKind::State | CUnitKind::Track
+                    );
+                }
+                _ => {}
+            }
+        }
+        uses.unless |= self
+            .flow
+            .elements
+            .iter()
+            .any(|element| matches!(element.kind, Kind::Unless(..)));
+    }
+
+    fn elements(&self) -> Vec<Element> {
+        let elements = self.flow.elements.iter().enumerate();
+        elements
+            .map(|(i, element)| {
+                let table = &self.tables[element.body.0 as usize];
+                let listed = table.listed.get(element.local as usize).copied();
+                let inside = table.inside.get(element.local as usize).copied();
+                Element {
+                    body: element.body,
+                    state: StateId(element.local as u16),
+                    text: action::text(self.flow, ElementId(i as u32)),
+                    span: element.span,
+                    listed: listed == Some(true) && inside == Some(false),
+                }
+            })
+            .collect()
+    }
+
+    fn automaton(
+        &mut self,
+        body: BodyId,
+        locals: crate::ir::Block,
+        init: Vec<crate::ir::InitStep>,
+        actions: &[Action],
+    ) -> Automaton {
+        let symbols = self.context.symbols;
+        let info = symbols.body(body);
+        let table = &self.tables[body.0 as usize];
+        let mut numbers = vec![None; table.rows.len()];
+        for (i, element) in self.flow.elements.iter().enumerate() {
+            if element.body == body {
+                numbers[element.local as usize] = Some(ElementId(i as u32));
+            }
+        }
+        let mut states = Vec::with_capacity(table.rows.len());
+        for i in 0..table.rows.len() {
+            let from = self.transitions.len() as u32;
+            self.transitions_of(body, i, table, actions);
+            let flags = table.flags[i];
+            states.push(ControlState {
+                transitions: from..self.transitions.len() as u32,
+                end: flags.end,
+                accept: flags.accept,
+                progress: flags.progress,
+                element: numbers[i],
+                reachable: table.reachable[i],
+            });
+        }
+        let (provided, deterministic) = match &self.loaded.model.units[info.unit] {
+            Unit::Proctype(p) => (
+                p.provided.as_ref().map(|expr| self.context.expr(expr)),
+                p.deterministic,
+            ),
+            _ => (None, false),
+        };
+        let labels = self.flow.labels.iter().filter(|def| def.body == body);
+        Automaton {
+            body,
+            name: info.name.clone(),
+            kind: info.kind,
+            states,
+            initial: StateId(table.initial as u16),
+            locals,
+            params: self.context.params(body),
+            init,
+            provided,
+            deterministic,
+            labels: labels
+                .filter_map(|def| {
+                    let state = StateId(self.flow.element(def.element).local as u16);
+                    Some((def.name()?.to_owned(), state))
+                })
+                .collect(),
+            span: info.span,
+        }
+    }
+
+    fn transitions_of(&mut self, body: BodyId, state: usize, table: &Table, actions: &[Action]) {
+        let rows = &table.rows[state];
+        for (i, row) in rows.iter().enumerate() {
+            let element = self.flow.element(row.element);
+            let mut action = actions[row.element.0 as usize].clone();
+            if matches!(element.kind, Kind::Block(BlockKind::DStep, _)) {
+                let entry = table.entries.iter().find(|(id, _)| *id == row.element);
+                action = Action::DStep {
+                    entry: StateId(entry.map_or(0, |&(_, state)| state as u16)),
+                };
+            }
+            // Inside of a d_step the options are tried in order, so the `else` of a choice inside
+            // of a choice comes before the options that follow.
+            if table.inside[state] && i + 1 < rows.len() && matches!(action, Action::Else) {
+                action = Action::Condition(Expr::Const(1));
+            }
+            self.transitions.push(Transition {
+                body,
+                from: StateId(state as u16),
+                to: StateId(row.to as u16),
+                element: row.element,
+                action,
+                atomic: row.atomic,
+                escape: row.escape as u16,
+                span: element.span,
+            });
+        }
+    }
 }

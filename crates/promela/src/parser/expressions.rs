@@ -133,6 +133,11 @@ impl Parser<'_> {
         left: Parsed,
         right: Parsed,
     ) -> Result<Parsed> {
+        let operator = if left.temporal || right.temporal {
+            self.of_formulas(operator, sign)
+        } else {
+            operator
+        };
         let height = left.height.max(right.height) + 1;
         self.check_depth(height)?;
         let span = self.join(left.expr.span, right.expr.span);
@@ -159,6 +164,23 @@ impl Parser<'_> {
             probe,
             temporal,
         })
+    }
+
+    /// The operator that is meant between formulas.
+    fn of_formulas(&mut self, operator: Operator, sign: Span) -> Operator {
+        let (meant, text) = match operator {
+            Operator::Plain(BinaryOp::BitAnd) => (BinaryOp::And, "&"),
+            Operator::Plain(BinaryOp::BitOr) => (BinaryOp::Or, "|"),
+            _ => return operator,
+        };
+        self.report(
+            Diagnostic::warning(
+                sign,
+                format!("`{text}` between formulas is taken for `{text}{text}`"),
+            )
+            .help(format!("write `{text}{text}`, which binds less tightly")),
+        );
+        Operator::Plain(meant)
     }
 
     /// An operand with the operators before it.
@@ -327,7 +349,10 @@ impl Parser<'_> {
             return Err(self.unexpected("`)`").related(open, "this `(` is open"));
         }
         let close = self.bump().span;
-        parsed.expr.span = self.join(open, close);
+        // The span of a number tells how it was written.
+        if !matches!(parsed.expr.kind, ExprKind::Number(_)) {
+            parsed.expr.span = self.join(open, close);
+        }
         Ok(parsed)
     }
 

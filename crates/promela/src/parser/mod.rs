@@ -24,7 +24,7 @@ mod statements;
 mod units;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::VecDeque;
 use std::rc::Rc;

@@ -328,11 +328,11 @@ fn stray(span: Span, text: &str) -> Diagnostic {
         _ => {
             let code = u32::from(first);
             let message = if first.is_ascii_graphic() {
-                format!("unexpected character `{first}`")
+                format!("unexpected character '{first}'")
             } else if first.is_control() {
                 format!("unexpected control character U+{code:04X}")
             } else {
-                format!("unexpected character `{first}` (U+{code:04X})")
+                format!("unexpected character '{first}' (U+{code:04X})")
             };
             let problem = Diagnostic::error(span, message);
             match replacement(first) {

@@ -352,12 +352,6 @@ impl<'m> Resolver<'m> {
                     .help("put it into a global variable and pass an index"),
             );
         }
-        if declarator.init.is_some() {
-            self.report(Diagnostic::error(
-                name.span,
-                "a parameter cannot have an initial value",
-            ));
-        }
         if let Type::Struct(typedef) = ty
             && self.has_array(typedef)
         {
@@ -393,19 +387,27 @@ impl<'m> Resolver<'m> {
 
     /// A number that must be known before the model runs.
     pub(super) fn number(&mut self, expr: &'m Expr, what: &str) -> Option<i32> {
-        let before = self.diagnostics.len();
-        self.value(expr);
-        if self.diagnostics[before..].iter().any(Diagnostic::is_error) {
-            return None;
-        }
+        self.expr(expr);
         let value = constant(expr, &self.symbols);
-        if value.is_none() {
+        if value.is_none() && self.all_known(expr) {
             self.report(Diagnostic::error(
                 expr.span,
                 format!("{what} must be a constant"),
             ));
         }
         value
+    }
+
+    /// Whether all names in an expression stand for something.
+    fn all_known(&self, expr: &Expr) -> bool {
+        let mut known = true;
+        walk::each(expr, &mut |e| {
+            if let ExprKind::Var(var) = &e.kind {
+                let mut parts = var.parts.iter();
+                known &= parts.all(|part| self.symbols.symbol(part.name.id).is_some());
+            }
+        });
+        known
     }
 
     /// The variable an expression consists of, if it is just its name.
@@ -551,7 +553,7 @@ impl<'m> Resolver<'m> {
         ty: Option<Type>,
         site: Site,
     ) {
-        self.value(expr);
+        self.expr(expr);
         if let Some(run) = walk::runs(expr).first() {
             self.report(
                 Diagnostic::error(run.span, "`run` in an initial value")
@@ -623,20 +625,15 @@ impl<'m> Resolver<'m> {
         let mut types = Vec::with_capacity(fields.len());
         for field in fields {
             let ty = self.type_of(field, None);
-            match ty {
-                Some(Type::Unsigned(_)) => self.report(
-                    Diagnostic::error(capacity.span, "a message cannot have an `unsigned` field")
-                        .help("use `byte`, `short` or `int`"),
-                ),
-                Some(Type::Struct(typedef)) if self.record_widths[typedef.0 as usize].is_none() => {
-                    let error = Diagnostic::error(
-                        capacity.span,
-                        "a message cannot have an array of records in it",
-                    )
-                    .related(self.symbols.typedef(typedef).span, "the record type");
-                    self.report(error);
-                }
-                _ => {}
+            if let Some(Type::Struct(typedef)) = ty
+                && self.record_widths[typedef.0 as usize].is_none()
+            {
+                let error = Diagnostic::error(
+                    capacity.span,
+                    "a message cannot have an array of records in it",
+                )
+                .related(self.symbols.typedef(typedef).span, "the record type");
+                self.report(error);
             }
             types.extend(ty);
         }
@@ -682,7 +679,7 @@ impl<'m> Resolver<'m> {
                 value & 255
             }
             Type::Short => i32::from(value as i16),
-            Type::Unsigned(width) => value & ((1 << width) - 1),
+            Type::Unsigned(width) => value & ((1_i64 << width) - 1) as i32,
             Type::Int | Type::Struct(_) => value,
         };
         if stored != value {

@@ -4,7 +4,7 @@ use super::later::{Message, Remote, RemoteWhat, RunCall};
 use super::scope::{Local, did_you_mean};
 use super::{Resolver, constant, kind_of};
 use crate::Diagnostic;
-use crate::ast::{BinaryOp, ChannelTest, Expr, ExprKind, Name, ReceiveArg, UnaryOp, VarRef};
+use crate::ast::{Expr, ExprKind, Name, ReceiveArg, VarRef};
 use crate::source::Span;
 use crate::symbols::{BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
 
@@ -19,65 +19,30 @@ pub(super) enum Target {
     Predefined(Predefined),
 }
 
-/// Where an expression stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
-    /// Where a value is needed: no test of a channel, which could be negated.
-    Value,
-    /// A condition, also under `&&` and `||`.
-    Condition,
-    /// A formula.
-    Formula,
-}
-
 impl<'m> Resolver<'m> {
-    /// An expression whose value is needed.
-    pub(super) fn value(&mut self, expr: &'m Expr) {
-        self.expr(expr, Position::Value);
-    }
-
-    /// An expression that may test channels.
-    pub(super) fn condition(&mut self, expr: &'m Expr) {
-        self.expr(expr, Position::Condition);
-    }
-
     /// A formula of temporal logic.
-    pub(super) fn formula(&mut self, expr: &'m Expr) {
-        self.expr(expr, Position::Formula);
+    pub(super) fn formula(&mut self, formula: &'m Expr) {
+        self.in_formula = true;
+        self.expr(formula);
+        self.in_formula = false;
     }
 
-    fn expr(&mut self, expr: &'m Expr, position: Position) {
-        // An operand of an operator that may negate: no place for a test of a channel.
-        let inner = match position {
-            Position::Formula => Position::Formula,
-            Position::Value | Position::Condition => Position::Value,
-        };
+    /// An expression.
+    pub(super) fn expr(&mut self, expr: &'m Expr) {
         match &expr.kind {
             ExprKind::Number(_) | ExprKind::CExpr(_) => {}
             ExprKind::Var(var) => self.read(var),
-            ExprKind::Unary(op, operand) => {
-                if *op == UnaryOp::Not
-                    && position != Position::Formula
-                    && let ExprKind::ChannelTest(test, var) = &operand.kind
-                {
-                    self.negated_test(expr.span, *test);
-                    self.channel(var, true);
-                } else {
-                    self.expr(operand, inner);
-                }
-            }
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                self.expr(left, position);
-                self.expr(right, position);
-            }
-            ExprKind::Binary(_, left, right) => {
-                self.expr(left, inner);
-                self.expr(right, inner);
+            ExprKind::Unary(_, operand)
+            | ExprKind::TemporalUnary(_, operand)
+            | ExprKind::GetPriority(operand) => self.expr(operand),
+            ExprKind::Binary(_, left, right) | ExprKind::TemporalBinary(_, left, right) => {
+                self.expr(left);
+                self.expr(right);
             }
             ExprKind::Conditional(condition, yes, no) => {
-                self.expr(condition, inner);
-                self.expr(yes, inner);
-                self.expr(no, inner);
+                self.expr(condition);
+                self.expr(yes);
+                self.expr(no);
             }
             ExprKind::Run {
                 proctype,
@@ -87,17 +52,7 @@ impl<'m> Resolver<'m> {
             ExprKind::Len(var) => {
                 self.channel(var, false);
             }
-            ExprKind::ChannelTest(test, var) => {
-                if position == Position::Value {
-                    self.report(
-                        Diagnostic::error(
-                            expr.span,
-                            format!("`{}` inside another expression", test_name(*test)),
-                        )
-                        .note("tests of channels can be joined only by `&&` and `||`")
-                        .help("compare `len` instead"),
-                    );
-                }
+            ExprKind::ChannelTest(_, var) => {
                 self.channel(var, true);
             }
             ExprKind::Poll { channel, args, .. } => {
@@ -108,65 +63,43 @@ impl<'m> Resolver<'m> {
             ExprKind::Enabled(pid) => {
                 self.enabled.get_or_insert(expr.span);
                 self.claims_only(expr.span, "enabled");
-                self.expr(pid, inner);
+                self.expr(pid);
             }
             ExprKind::PcValue(pid) => {
                 self.claims_only(expr.span, "pc_value");
-                self.expr(pid, inner);
+                self.expr(pid);
             }
-            ExprKind::GetPriority(pid) => self.expr(pid, inner),
             ExprKind::RemoteLabel {
                 proctype,
                 pid,
                 label,
             } => {
                 self.remote(expr.span, proctype, RemoteWhat::Label(label));
-                if let Some(pid) = pid {
-                    self.expr(pid, inner);
-                }
+                pid.iter().for_each(|pid| self.expr(pid));
             }
             ExprKind::RemoteVar { proctype, pid, var } => {
                 self.remote(expr.span, proctype, RemoteWhat::Variable(var));
-                if let Some(pid) = pid {
-                    self.expr(pid, inner);
-                }
+                pid.iter().for_each(|pid| self.expr(pid));
                 self.indexes(var);
             }
-            ExprKind::Timeout => {
-                if self.in_d_step() {
-                    self.report(Diagnostic::warning(
-                        expr.span,
-                        "`timeout` in a `d_step` can only be its first condition",
-                    ));
-                }
-            }
-            ExprKind::NonProgress => {
-                if position != Position::Formula && self.body_kind() != Some(BodyKind::Never) {
-                    self.report(Diagnostic::error(
-                        expr.span,
-                        "`np_` can be used only in claims",
-                    ));
-                }
-            }
-            ExprKind::TemporalUnary(_, operand) => self.expr(operand, inner),
-            ExprKind::TemporalBinary(_, left, right) => {
-                self.expr(left, inner);
-                self.expr(right, inner);
-            }
+            ExprKind::Timeout => self.timeout(expr.span),
+            ExprKind::NonProgress => self.non_progress(expr.span),
         }
     }
 
-    fn negated_test(&mut self, span: Span, test: ChannelTest) {
-        let opposite = match test {
-            ChannelTest::Full => ChannelTest::NotFull,
-            ChannelTest::NotFull => ChannelTest::Full,
-            ChannelTest::Empty => ChannelTest::NotEmpty,
-            ChannelTest::NotEmpty => ChannelTest::Empty,
-        };
-        self.report(
-            Diagnostic::error(span, format!("`{}` cannot be negated", test_name(test)))
-                .help(format!("use `{}`", test_name(opposite))),
-        );
+    fn timeout(&mut self, span: Span) {
+        if self.in_d_step() {
+            self.report(Diagnostic::warning(
+                span,
+                "`timeout` in a `d_step` can only be its first condition",
+            ));
+        }
+    }
+
+    fn non_progress(&mut self, span: Span) {
+        if !self.in_formula && self.body_kind() != Some(BodyKind::Never) {
+            self.report(Diagnostic::error(span, "`np_` can be used only in claims"));
+        }
     }
 
     fn claims_only(&mut self, span: Span, what: &str) {
@@ -236,7 +169,7 @@ impl<'m> Resolver<'m> {
     /// the number of values; none if it is wrong.
     pub(super) fn argument(&mut self, arg: &'m Expr) -> Option<usize> {
         let ExprKind::Var(var) = &arg.kind else {
-            self.value(arg);
+            self.expr(arg);
             return Some(1);
         };
         let target = self.var_ref(var, false)?;
@@ -286,7 +219,7 @@ impl<'m> Resolver<'m> {
                     None => None,
                 },
                 ReceiveArg::Const(expr) | ReceiveArg::Eval(expr) => {
-                    self.value(expr);
+                    self.expr(expr);
                     Some(1)
                 }
                 ReceiveArg::Ignore(_) => Some(1),
@@ -406,7 +339,7 @@ impl<'m> Resolver<'m> {
     fn indexes(&mut self, var: &'m VarRef) {
         for part in &var.parts {
             if let Some(index) = &part.index {
-                self.value(index);
+                self.expr(index);
             }
         }
     }
@@ -631,13 +564,4 @@ pub(super) fn path(var: &VarRef) -> String {
         .map(|part| part.name.text.as_str())
         .collect();
     names.join(".")
-}
-
-fn test_name(test: ChannelTest) -> &'static str {
-    match test {
-        ChannelTest::Full => "full",
-        ChannelTest::Empty => "empty",
-        ChannelTest::NotFull => "nfull",
-        ChannelTest::NotEmpty => "nempty",
-    }
 }

@@ -217,6 +217,7 @@ impl<'m> Resolver<'m> {
             .filter_map(|channel| self.message_width(&channel.fields))
             .max()
             .unwrap_or(0);
+        let all_known = !self.diagnostics.iter().any(Diagnostic::is_error);
         for message in std::mem::take(&mut self.messages) {
             let channel = message.channel.map(|id| self.symbols.variable(id));
             let wanted =
@@ -228,12 +229,17 @@ impl<'m> Resolver<'m> {
                 Severity::Warning
             };
             let problem = match wanted {
-                Some(wanted) if wanted != message.given => format!(
-                    "this channel's messages have {}, not {}",
-                    fields(wanted),
-                    message.given
-                ),
-                None if impossible => {
+                // SPIN fills up what a receive leaves out.
+                Some(wanted)
+                    if message.given > wanted || message.given < wanted && message.sent =>
+                {
+                    format!(
+                        "this channel's messages have {}, not {}",
+                        fields(wanted),
+                        message.given
+                    )
+                }
+                None if impossible && all_known => {
                     format!("no channel has messages of {}", fields(message.given))
                 }
                 _ => continue,

@@ -63,6 +63,8 @@ pub fn resolve_formula(formula: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic>
 struct Resolver<'m> {
     symbols: Symbols,
     diagnostics: Vec<Diagnostic>,
+    /// What was reported, and where in the text.
+    reported: FxHashSet<(Span, String)>,
     globals: Globals,
     /// The body being read.
     body: Option<Body<'m>>,
@@ -84,6 +86,8 @@ struct Resolver<'m> {
     exclusive: FxHashMap<(VarId, bool), (BodyId, Span)>,
     /// Whether we are in the head of a `for`, where SPIN lets arrays stand without an index.
     in_for_head: bool,
+    /// Whether we are in a formula.
+    in_formula: bool,
     /// The first use of `enabled`.
     enabled: Option<Span>,
     /// The first rendezvous channel.
@@ -100,6 +104,7 @@ impl<'m> Resolver<'m> {
         Self {
             symbols,
             diagnostics: Vec::new(),
+            reported: FxHashSet::default(),
             globals,
             body: None,
             braces: Braces::default(),
@@ -111,6 +116,7 @@ impl<'m> Resolver<'m> {
             sets_to_come: Vec::new(),
             exclusive: FxHashMap::default(),
             in_for_head: false,
+            in_formula: false,
             enabled: None,
             rendezvous: None,
             claims: FxHashMap::default(),
@@ -120,7 +126,14 @@ impl<'m> Resolver<'m> {
         }
     }
 
+    /// Notes a mistake: once, also if it is in an inline that is called often.
     fn report(&mut self, diagnostic: Diagnostic) {
+        if let Some(span) = diagnostic.span {
+            let written = Span::new(span.file, span.start, span.end);
+            if !self.reported.insert((written, diagnostic.message.clone())) {
+                return;
+            }
+        }
         self.diagnostics.push(diagnostic);
     }
 

@@ -19,14 +19,6 @@ impl<'m> Resolver<'m> {
     }
 
     fn stmt(&mut self, stmt: &'m Stmt) {
-        if let (Some(label), StmtKind::Decl(_) | StmtKind::Exclusive { .. }) =
-            (stmt.labels.first(), &stmt.kind)
-        {
-            self.report(
-                Diagnostic::error(label.name.span, "a label before a declaration")
-                    .help("put the label before the statement that follows"),
-            );
-        }
         for label in &stmt.labels {
             self.label(label);
         }
@@ -69,21 +61,21 @@ impl<'m> Resolver<'m> {
     fn basic(&mut self, stmt: &'m Stmt) {
         match &stmt.kind {
             StmtKind::Expr(expr) => {
-                self.condition(expr);
+                self.expr(expr);
                 self.check_runs_of_condition(expr);
             }
             StmtKind::Assign(var, op) => self.assign(var, op, stmt.span),
             StmtKind::Send { channel, args, .. } => self.send(channel, args, stmt.span),
             StmtKind::Receive { channel, args, .. } => self.receive(channel, args, stmt.span),
-            StmtKind::Assert(expr) => self.condition(expr),
+            StmtKind::Assert(expr) => self.expr(expr),
             StmtKind::Printf { format, args } => {
-                args.iter().for_each(|arg| self.value(arg));
+                args.iter().for_each(|arg| self.expr(arg));
                 self.check_format(format, args.len(), stmt.span);
             }
-            StmtKind::Printm(expr) => self.value(expr),
+            StmtKind::Printm(expr) => self.expr(expr),
             StmtKind::SetPriority(pid, priority) => {
-                self.value(pid);
-                self.value(priority);
+                self.expr(pid);
+                self.expr(priority);
             }
             StmtKind::Goto(label) => self.jump(label),
             StmtKind::Break => {
@@ -96,8 +88,8 @@ impl<'m> Resolver<'m> {
             }
             StmtKind::Select { var, from, to, .. } => {
                 self.index_variable(var);
-                self.value(from);
-                self.value(to);
+                self.expr(from);
+                self.expr(to);
                 self.check_range(from, to);
             }
             StmtKind::LabelOnly | StmtKind::Else | StmtKind::CCode(_) => {}
@@ -195,28 +187,17 @@ impl<'m> Resolver<'m> {
 
     fn choices(&mut self, choices: &'m [Choice]) {
         for choice in choices {
-            if let Some(span) = misplaced_label(&choice.stmts) {
-                self.report(
-                    Diagnostic::warning(span, "a label at the beginning of an option")
-                        .note("a jump to it also skips the choice between the options")
-                        .help("put the label before the `if` or `do`"),
-                );
-            }
             self.sequence(&choice.stmts);
         }
         self.check_else(choices);
     }
 
-    /// `else` once, and not beside statements that wait for channels.
+    /// `else` should not stand beside statements that wait for channels.
     fn check_else(&mut self, choices: &'m [Choice]) {
         let firsts = || choices.iter().filter_map(|choice| first(&choice.stmts));
-        let mut elses = firsts().filter(|stmt| matches!(stmt.kind, StmtKind::Else));
-        let Some(known) = elses.next() else { return };
-        if let Some(second) = elses.next() {
-            self.report(
-                Diagnostic::error(second.span, "a second `else`").related(known.span, "the first"),
-            );
-        }
+        let Some(known) = firsts().find(|stmt| matches!(stmt.kind, StmtKind::Else)) else {
+            return;
+        };
         let Some(waits) = firsts().find(|stmt| waits_for_channel(stmt)) else {
             return;
         };
@@ -358,7 +339,7 @@ impl<'m> Resolver<'m> {
         }
         match op {
             AssignOp::Set(value) => {
-                self.condition(value);
+                self.expr(value);
                 self.check_assigned(var, target, value);
             }
             AssignOp::Increment | AssignOp::Decrement => {
@@ -546,8 +527,8 @@ impl<'m> Resolver<'m> {
         match range {
             ForRange::Numbers(from, to) => {
                 self.index_variable(var);
-                self.value(from);
-                self.value(to);
+                self.expr(from);
+                self.expr(to);
                 self.check_range(from, to);
             }
             ForRange::In(container) => self.for_in(var, container),
@@ -697,7 +678,7 @@ impl<'m> Resolver<'m> {
 
     /// `provided (e)`: may look at globals only.
     pub(super) fn provided(&mut self, expr: &'m Expr) {
-        self.condition(expr);
+        self.expr(expr);
         let mut problems: Vec<(Span, &str)> = Vec::new();
         walk::each(expr, &mut |e| match &e.kind {
             ExprKind::Run { .. } => problems.push((e.span, "`run` in a `provided` clause")),

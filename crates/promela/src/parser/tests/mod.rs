@@ -1,19 +1,20 @@
 //! Tests of the parser.
 
 mod accepted;
-mod lexer;
 mod mistakes;
 mod robustness;
 
 use super::*;
+use crate::preprocess::{Options, preprocess};
 use std::path::PathBuf;
 
 /// Parses a text; the third part tells of all mistakes.
-fn parse_text(text: &str) -> (Model, SourceMap, Vec<Diagnostic>) {
+pub(crate) fn parse_text(text: &str) -> (Model, SourceMap, Vec<Diagnostic>) {
     let mut source = SourceMap::default();
     let file = source.add_file(PathBuf::from("test.pml"), text.to_owned(), None);
-    let tokens = lexer::tokens(text, file);
-    let (model, diagnostics) = parse(tokens, &mut source);
+    let (tokens, mut diagnostics) = preprocess(&mut source, file, &Options::default());
+    let (model, found) = parse(tokens, &mut source);
+    diagnostics.extend(found);
     (model, source, diagnostics)
 }
 
@@ -46,7 +47,7 @@ fn mistakes(text: &str) -> String {
 }
 
 /// A model that must be without mistakes.
-fn accepted(text: &str) -> Model {
+pub(crate) fn accepted(text: &str) -> Model {
     let (model, _, diagnostics) = parse_text(text);
     assert!(
         !diagnostics.iter().any(Diagnostic::is_error),
