@@ -15,9 +15,7 @@ use crate::terminal::{EXIT_VIOLATED, Failure, say};
 pub fn load(args: &ModelArgs, output: &OutputArgs) -> Result<Model, Failure> {
     match try_load(args) {
         Ok(model) => {
-            if !output.quiet {
-                show(model.source_map(), &model.warnings, output);
-            }
+            show(model.source_map(), &model.warnings, output);
             Ok(model)
         }
         Err(error) => Err(tell(&error, output)),
@@ -40,11 +38,7 @@ pub fn try_load(args: &ModelArgs) -> Result<Model, Error> {
 pub fn tell(error: &Error, output: &OutputArgs) -> Failure {
     match error {
         Error::Model { source_map, diagnostics } => {
-            let errors = diagnostics.iter().filter(|d| d.is_error()).count();
             show(source_map, diagnostics, output);
-            if errors > 1 {
-                say(&format!("error: the model has {errors} errors"));
-            }
             Failure::told(error.exit_code())
         }
         Error::Internal(message) => Failure::internal(message),
@@ -52,14 +46,16 @@ pub fn tell(error: &Error, output: &OutputArgs) -> Failure {
     }
 }
 
-/// Tells what is dubious in a model.
+/// Tells what is wrong or, unless the user wants quiet, dubious in a model.
 pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs) {
+    let shown = diagnostics.iter().filter(|d| d.is_error() || !output.quiet);
+    let shown: Vec<Diagnostic> = shown.cloned().collect();
     let color = output.color.stderr();
-    for diagnostic in diagnostics {
-        if diagnostic.is_error() || !output.quiet {
-            let text = render::render(source, diagnostic, color);
-            say(text.trim_end_matches('\n'));
-        }
+    match shown.as_slice() {
+        [] => {}
+        // What sums up a single one says nothing new.
+        [only] => say(render::render(source, only, color).trim_end()),
+        all => say(render::render_all(source, all, color).trim_end()),
     }
 }
 

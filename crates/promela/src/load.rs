@@ -50,8 +50,13 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
     let mut source = SourceMap::default();
     let root = source.add_file(path.to_owned(), text, None);
     let (tokens, mut diagnostics) = preprocess::preprocess(&mut source, root, options);
+    let misread = diagnostics.iter().any(Diagnostic::is_error);
     let (model, parse_diagnostics) = parser::parse(tokens, &mut source);
-    diagnostics.extend(parse_diagnostics);
+    // After a mistake among the words (a string that does not end) the parser would complain about
+    // what is missing because of it.
+    if !misread {
+        diagnostics.extend(parse_diagnostics);
+    }
     // After a syntax error half of the names are missing; complaints about them would be noise.
     let symbols = if diagnostics.iter().any(Diagnostic::is_error) {
         Symbols::default()

@@ -24,10 +24,7 @@ impl System for Chain {
         if number == self.0 {
             return sink.violation(Violation::InvalidEndState, &[]);
         }
-        let step = Step {
-            process: 0,
-            transition: TransitionId(0),
-        };
+        let step = Step { process: 0, transition: TransitionId(0) };
         sink.successor(&(number + 1).to_le_bytes(), &[step])
     }
 }
@@ -49,16 +46,10 @@ fn main() {
         );
     };
     let request = Request::default();
-    let shortest = Request {
-        errors: 1,
-        shortest: true,
-        ..Request::default()
-    };
+    let shortest = Request { errors: 1, shortest: true, ..Request::default() };
     let quiet = &mut |_: &Progress| {};
     let chain = Chain(length);
     show("dfs", &mut || dfs(&chain, &mut (), &request, quiet));
-    show("dfs, shortest", &mut || {
-        dfs(&chain, &mut (), &shortest, quiet)
-    });
+    show("dfs, shortest", &mut || dfs(&chain, &mut (), &shortest, quiet));
     show("bfs", &mut || bfs(&chain, &mut (), &request, quiet));
 }

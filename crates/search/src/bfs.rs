@@ -34,9 +34,7 @@ pub fn bfs<S: System>(
     let mut watch = Watch::new(&request.limits, progress);
     let stopped = search.run(scratch, &mut watch).err();
     drop(watch);
-    request
-        .limits
-        .undisturbed(|| search.finish(scratch, stopped))
+    request.limits.undisturbed(|| search.finish(scratch, stopped))
 }
 
 struct Bfs<'a, S: System> {
@@ -100,8 +98,7 @@ impl<'a, S: System> Bfs<'a, S> {
                     continue;
                 }
                 let known = self.findings.len();
-                self.expand(number, &mut state, scratch, watch)
-                    .map_err(Stopped::Limit)?;
+                self.expand(number, &mut state, scratch, watch).map_err(Stopped::Limit)?;
                 if self.findings.len() > known {
                     self.check_errors()?;
                 }
@@ -133,11 +130,7 @@ impl<'a, S: System> Bfs<'a, S> {
         state.extend((hidden..hidden + self.hidden_bytes).map(|index| self.hidden.get(index)));
         state.extend_from_slice(self.visited.key(number));
         let system = self.system;
-        let mut expansion = Expansion {
-            search: self,
-            number,
-            limit: None,
-        };
+        let mut expansion = Expansion { search: self, number, limit: None };
         let flow = system.expand(state, scratch, &mut expansion);
         if let Some(limit) = expansion.limit {
             return Err(limit);
@@ -184,10 +177,7 @@ impl<'a, S: System> Bfs<'a, S> {
             }
             self.counts.states += 1;
         }
-        self.buckets
-            .entry(distance)
-            .or_insert_with(Queue::new)
-            .push(number, &mut self.memory)
+        self.buckets.entry(distance).or_insert_with(Queue::new).push(number, &mut self.memory)
     }
 
     fn finish(mut self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
@@ -210,13 +200,7 @@ impl<'a, S: System> Bfs<'a, S> {
                     .iter()
                     .rev()
                     .map(|&number| (keys.key(number), self.distance.get(number as usize)));
-                let run = rebuild(
-                    self.system,
-                    scratch,
-                    path,
-                    example.violation,
-                    example.length,
-                );
+                let run = rebuild(self.system, scratch, path, example.violation, example.length);
                 Found {
                     violation: example.violation,
                     steps: run.steps,
@@ -225,12 +209,7 @@ impl<'a, S: System> Bfs<'a, S> {
                 }
             })
             .collect();
-        Outcome {
-            errors,
-            counts: self.counts,
-            stopped,
-            truncated,
-        }
+        Outcome { errors, counts: self.counts, stopped, truncated }
     }
 }
 

@@ -21,10 +21,7 @@ pub(crate) struct Chunked<T> {
 
 impl<T: Copy> Chunked<T> {
     pub fn new() -> Self {
-        Self {
-            chunks: Vec::new(),
-            length: 0,
-        }
+        Self { chunks: Vec::new(), length: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -72,10 +69,7 @@ pub(crate) struct Queue<T> {
 
 impl<T: Copy> Queue<T> {
     pub fn new() -> Self {
-        Self {
-            chunks: VecDeque::new(),
-            read: 0,
-        }
+        Self { chunks: VecDeque::new(), read: 0 }
     }
 
     pub fn push(&mut self, value: T, memory: &mut Memory) -> Result<(), Limit> {

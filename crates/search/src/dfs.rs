@@ -42,9 +42,7 @@ pub fn dfs<S: System>(
         // What is longer than the run found was not looked at.
         stopped = Some(Stopped::Errors);
     }
-    request
-        .limits
-        .undisturbed(|| search.finish(scratch, stopped))
+    request.limits.undisturbed(|| search.finish(scratch, stopped))
 }
 
 /// What waits on the stack, or is entered.
@@ -66,10 +64,7 @@ impl Entry {
     }
 
     fn open(self) -> Self {
-        Self {
-            depth: self.depth | Self::OPEN,
-            ..self
-        }
+        Self { depth: self.depth | Self::OPEN, ..self }
     }
 
     fn length(self) -> u32 {
@@ -203,8 +198,7 @@ impl<'a, S: System> Dfs<'a, S> {
             for byte in state.iter_mut().rev() {
                 *byte = self.hidden.pop().unwrap_or(0);
             }
-            self.visit(entry, &mut state, scratch, watch)
-                .map_err(Stopped::Limit)?;
+            self.visit(entry, &mut state, scratch, watch).map_err(Stopped::Limit)?;
         }
         Ok(())
     }
@@ -293,17 +287,14 @@ impl<'a, S: System> Dfs<'a, S> {
             let path = if last {
                 None
             } else {
-                self.path()
-                    .inspect_err(|&limit| stop = Err(Stopped::Limit(limit)))
-                    .ok()
+                self.path().inspect_err(|&limit| stop = Err(Stopped::Limit(limit))).ok()
             };
             match self.findings.known(violation) {
                 Some(example) => {
                     let old = std::mem::replace(&mut example.path, path);
                     example.length = length;
                     example.violation = violation;
-                    self.memory
-                        .give_back(path_bytes(old.map_or(0, |old| old.len())));
+                    self.memory.give_back(path_bytes(old.map_or(0, |old| old.len())));
                 }
                 None => self.findings.add(violation, length, path),
             }
@@ -340,10 +331,7 @@ impl<'a, S: System> Dfs<'a, S> {
         let enough = |it: &Self| it.request.errors > 0 && it.findings.len() >= it.request.errors;
         // There may have been no memory to put the last ones on the stack.
         let left = std::mem::take(&mut self.fresh);
-        let violations = left
-            .entries
-            .iter()
-            .filter(|it| it.state == Entry::VIOLATION);
+        let violations = left.entries.iter().filter(|it| it.state == Entry::VIOLATION);
         for (&waiting, entry) in left.waiting.iter().zip(violations) {
             if !enough(self) {
                 self.report(waiting, entry.length())?;
@@ -380,8 +368,7 @@ impl<'a, S: System> Dfs<'a, S> {
             let run = rebuild(
                 self.system,
                 scratch,
-                path.iter()
-                    .map(|entry| (keys.key(entry.state), entry.length())),
+                path.iter().map(|entry| (keys.key(entry.state), entry.length())),
                 example.violation,
                 example.length,
             );
@@ -396,12 +383,7 @@ impl<'a, S: System> Dfs<'a, S> {
                 shortest,
             });
         }
-        Outcome {
-            errors,
-            counts: self.counts,
-            stopped,
-            truncated,
-        }
+        Outcome { errors, counts: self.counts, stopped, truncated }
     }
 }
 
@@ -459,10 +441,7 @@ impl<'e, S: System> Expansion<'e, S> {
         }
         let depth = longer(self.depth, steps);
         if depth <= self.bound && !self.seen.covers(number, depth) {
-            self.fresh.entries.push(Entry {
-                state: number,
-                depth,
-            });
+            self.fresh.entries.push(Entry { state: number, depth });
             let hidden = state.len() - key.len();
             self.fresh.hidden.extend_from_slice(&state[..hidden]);
         }
@@ -495,14 +474,8 @@ impl<S: System> Sink for Expansion<'_, S> {
             return Flow::Continue(());
         }
         *self.beyond -= i64::from(was_beyond);
-        self.fresh.entries.push(Entry {
-            state: Entry::VIOLATION,
-            depth,
-        });
-        self.fresh.waiting.push(Waiting {
-            violation,
-            counts: self.first_visit() || was_beyond,
-        });
+        self.fresh.entries.push(Entry { state: Entry::VIOLATION, depth });
+        self.fresh.waiting.push(Waiting { violation, counts: self.first_visit() || was_beyond });
         Flow::Continue(())
     }
 }

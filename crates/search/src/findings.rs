@@ -24,10 +24,7 @@ pub(crate) struct Findings<P> {
 
 impl<P> Findings<P> {
     pub fn new() -> Self {
-        Self {
-            examples: Vec::new(),
-            by_place: HashMap::new(),
-        }
+        Self { examples: Vec::new(), by_place: HashMap::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -36,10 +33,7 @@ impl<P> Findings<P> {
 
     /// How many are at most so long.
     pub fn within(&self, length: u32) -> usize {
-        self.examples
-            .iter()
-            .filter(|it| it.length <= length)
-            .count()
+        self.examples.iter().filter(|it| it.length <= length).count()
     }
 
     /// The example for an error, if there is one.
@@ -52,12 +46,7 @@ impl<P> Findings<P> {
     pub fn add(&mut self, violation: Violation, length: u32, path: P) {
         if self.examples.len() < Outcome::MAX_ERRORS {
             self.by_place.insert(Place::of(violation), self.len());
-            self.examples.push(Example {
-                violation,
-                length,
-                occurrences: 0,
-                path,
-            });
+            self.examples.push(Example { violation, length, occurrences: 0, path });
         }
     }
 

@@ -65,11 +65,7 @@ pub struct Memory {
 impl Memory {
     /// So many bytes; none: no end.
     pub fn new(budget: Option<u64>) -> Self {
-        Self {
-            budget: budget.unwrap_or(u64::MAX),
-            used: 0,
-            peak: 0,
-        }
+        Self { budget: budget.unwrap_or(u64::MAX), used: 0, peak: 0 }
     }
 
     /// Bytes in use.
@@ -149,10 +145,7 @@ impl<'a> Watch<'a> {
         let pause = now - self.reported;
         if pause >= Self::INTERVAL {
             (self.progress)(&Progress {
-                counts: Counts {
-                    memory: memory.used(),
-                    ..*counts
-                },
+                counts: Counts { memory: memory.used(), ..*counts },
                 depth: depth.into(),
                 elapsed: now - self.started,
                 rate: (counts.states - self.reported_states) as f64 / pause.as_secs_f64(),
@@ -198,22 +191,14 @@ impl Alarm {
             })
             // Without a thread the clock is still looked at between expansions.
             .ok();
-        Self {
-            deadline,
-            stop,
-            cancel: Some(cancel),
-            thread,
-        }
+        Self { deadline, stop, cancel: Some(cancel), thread }
     }
 }
 
 impl Drop for Alarm {
     fn drop(&mut self) {
         self.cancel = None;
-        let fired = self
-            .thread
-            .take()
-            .is_some_and(|it| it.join().unwrap_or(false));
+        let fired = self.thread.take().is_some_and(|it| it.join().unwrap_or(false));
         if fired {
             self.stop.store(false, Ordering::Relaxed);
         }
@@ -241,10 +226,7 @@ mod tests {
 
     #[test]
     fn an_alarm_sets_the_flag_and_takes_it_back() {
-        let limits = Limits {
-            time: Some(Duration::from_millis(5)),
-            ..Limits::default()
-        };
+        let limits = Limits { time: Some(Duration::from_millis(5)), ..Limits::default() };
         let mut progress = |_: &Progress| {};
         let watch = Watch::new(&limits, &mut progress);
         while !limits.stop.load(Ordering::Relaxed) {
@@ -257,10 +239,7 @@ mod tests {
 
     #[test]
     fn the_users_flag_stays_set() {
-        let limits = Limits {
-            time: Some(Duration::from_secs(1000)),
-            ..Limits::default()
-        };
+        let limits = Limits { time: Some(Duration::from_secs(1000)), ..Limits::default() };
         limits.stop.store(true, Ordering::Relaxed);
         let mut progress = |_: &Progress| {};
         let mut watch = Watch::new(&limits, &mut progress);

@@ -93,9 +93,9 @@ impl<S: System> Stateless<'_, S> {
                     self.memory.give_back(cost(&state));
                 }
                 Entry::Violation(violation, length) => self.report(violation, length, scratch)?,
-                Entry::Waiting(state, length) => self
-                    .visit(state, length, scratch, watch)
-                    .map_err(Stopped::Limit)?,
+                Entry::Waiting(state, length) => {
+                    self.visit(state, length, scratch, watch).map_err(Stopped::Limit)?
+                }
             }
         }
         Ok(())
@@ -134,13 +134,7 @@ impl<S: System> Stateless<'_, S> {
             limit: None,
         };
         let flow = self.system.expand(&state, scratch, &mut expansion);
-        let Expansion {
-            fresh,
-            transitions,
-            truncated,
-            limit,
-            ..
-        } = expansion;
+        let Expansion { fresh, transitions, truncated, limit, .. } = expansion;
         self.counts.transitions += transitions;
         self.truncated |= truncated;
         self.stack.push(Entry::Open(state, length));

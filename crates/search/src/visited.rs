@@ -86,9 +86,8 @@ impl Visited {
         let place = self.store(bytes, memory)?;
         self.places.push(place, memory)?;
         let (chunks, places) = (&self.chunks, &self.places);
-        self.tables[table].insert_unique(hash, state, |&state| {
-            rapidhash_v3(key(chunks, places, state))
-        });
+        self.tables[table]
+            .insert_unique(hash, state, |&state| rapidhash_v3(key(chunks, places, state)));
         Ok((state, true))
     }
 
@@ -219,15 +218,9 @@ mod tests {
     fn memory_is_counted_as_allocated() {
         let memory = &mut Memory::new(Some(4 << 20));
         let mut visited = Visited::new();
-        let stored = (0..)
-            .take_while(|&i| visited.insert(&nth(i), memory).is_ok())
-            .count();
+        let stored = (0..).take_while(|&i| visited.insert(&nth(i), memory).is_ok()).count();
         let allocated: usize = visited.chunks.iter().map(Vec::capacity).sum::<usize>()
-            + visited
-                .tables
-                .iter()
-                .map(HashTable::allocation_size)
-                .sum::<usize>()
+            + visited.tables.iter().map(HashTable::allocation_size).sum::<usize>()
             + visited.places.len() * size_of::<Place>();
         assert!(memory.peak() <= 4 << 20);
         assert!(allocated as u64 <= memory.used());

@@ -20,10 +20,7 @@ struct Tree {
 }
 
 impl Tree {
-    const STEP: Step = Step {
-        process: 0,
-        transition: TransitionId(7),
-    };
+    const STEP: Step = Step { process: 0, transition: TransitionId(7) };
 
     fn encode(&self, number: u64) -> Vec<u8> {
         let mut bytes = number.to_le_bytes().to_vec();
@@ -61,29 +58,18 @@ impl System for Tree {
 }
 
 fn tree() -> Tree {
-    Tree {
-        bytes: 50,
-        wrong: false,
-        endless: None,
-    }
+    Tree { bytes: 50, wrong: false, endless: None }
 }
 
 fn within(limits: Limits) -> Request {
-    Request {
-        limits,
-        errors: 1,
-        shortest: false,
-    }
+    Request { limits, errors: 1, shortest: false }
 }
 
 #[test]
 fn the_memory_budget_is_kept() {
     for budget in [0, 1000, 100_000, 3_000_000, 40_000_000] {
         for search in [bfs, dfs] {
-            let request = within(Limits {
-                memory: Some(budget),
-                ..Limits::default()
-            });
+            let request = within(Limits { memory: Some(budget), ..Limits::default() });
             let outcome = search(&tree(), &mut (), &request, &mut |_| {});
             assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
             assert!(outcome.counts.memory <= budget);
@@ -94,10 +80,7 @@ fn the_memory_budget_is_kept() {
             }
         }
     }
-    let request = within(Limits {
-        memory: Some(1_000_000),
-        ..Limits::default()
-    });
+    let request = within(Limits { memory: Some(1_000_000), ..Limits::default() });
     let outcome = stateless(&tree(), &mut (), &request, &mut |_| {});
     assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
     assert!(outcome.counts.memory <= 1_000_000);
@@ -105,24 +88,15 @@ fn the_memory_budget_is_kept() {
 
 #[test]
 fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
-    let wrong = Tree {
-        wrong: true,
-        ..tree()
-    };
+    let wrong = Tree { wrong: true, ..tree() };
     for search in [bfs, dfs, stateless] {
-        let request = within(Limits {
-            max_states: Some(20),
-            ..Limits::default()
-        });
+        let request = within(Limits { max_states: Some(20), ..Limits::default() });
         let outcome = search(&wrong, &mut (), &request, &mut |_| {});
         assert_eq!(outcome.errors.len(), 1);
         assert!(!outcome.errors[0].steps.is_empty());
     }
     // Depth-first search meets the assertion only after all below the first successor.
-    let request = within(Limits {
-        max_states: Some(20),
-        ..Limits::default()
-    });
+    let request = within(Limits { max_states: Some(20), ..Limits::default() });
     let outcome = dfs(&wrong, &mut (), &request, &mut |_| {});
     assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::States)));
 }
@@ -152,15 +126,8 @@ fn time_is_kept_and_progress_is_told() {
 #[test]
 fn an_expansion_without_end_is_given_up_in_time() {
     for search in [bfs, dfs, stateless] {
-        let limits = Limits {
-            time: Some(Duration::from_millis(50)),
-            ..Limits::default()
-        };
-        let stuck = Tree {
-            wrong: true,
-            endless: Some((4, limits.stop.clone())),
-            ..tree()
-        };
+        let limits = Limits { time: Some(Duration::from_millis(50)), ..Limits::default() };
+        let stuck = Tree { wrong: true, endless: Some((4, limits.stop.clone())), ..tree() };
         let mut request = within(limits);
         request.errors = 0;
         let outcome = search(&stuck, &mut (), &request, &mut |_| {});

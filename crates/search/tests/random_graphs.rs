@@ -82,10 +82,7 @@ impl System for Graph {
     fn expand(&self, state: &[u8], _scratch: &mut (), sink: &mut dyn Sink) -> Flow {
         let (from, number) = (state[0], state[1]);
         assert!(
-            number == 0
-                || self.edges[from as usize]
-                    .iter()
-                    .any(|edge| edge.to == number),
+            number == 0 || self.edges[from as usize].iter().any(|edge| edge.to == number),
             "the hidden part is that of a way to the state"
         );
         for (event, steps) in self.events(number) {
@@ -104,16 +101,9 @@ impl System for Graph {
 
 fn graphs(states: u8) -> impl Strategy<Value = Graph> {
     (1..=states).prop_flat_map(|states| {
-        let edge = (
-            0..states,
-            1..4usize,
-            prop::option::weighted(0.15, 0..3usize),
-        )
-            .prop_map(|(to, steps, wrong)| Edge {
-                to,
-                steps,
-                wrong: wrong.map(|wrong| wrong.min(steps - 1)),
-            });
+        let edge = (0..states, 1..4usize, prop::option::weighted(0.15, 0..3usize)).prop_map(
+            |(to, steps, wrong)| Edge { to, steps, wrong: wrong.map(|wrong| wrong.min(steps - 1)) },
+        );
         let count = states as usize;
         (
             prop::collection::vec(prop::collection::vec(edge, 0..4), count),
@@ -176,10 +166,7 @@ fn expected(graph: &Graph, bound: usize) -> Expected {
                 Err(_) if total > bound => expected.truncated = true,
                 Err(violation) => {
                     expected.errors += 1;
-                    let place = expected
-                        .places
-                        .entry(place(violation))
-                        .or_insert((0, total));
+                    let place = expected.places.entry(place(violation)).or_insert((0, total));
                     *place = (place.0 + 1, place.1.min(total));
                 }
             }
@@ -203,10 +190,7 @@ fn counted(graph: &Graph, outcome: &Outcome) -> Expected {
             .iter()
             .map(|found| {
                 assert!(replays(graph, &found.steps, found.violation), "{found:?}");
-                (
-                    place(found.violation),
-                    (found.occurrences, length(&found.steps)),
-                )
+                (place(found.violation), (found.occurrences, length(&found.steps)))
             })
             .collect(),
         truncated: outcome.truncated,
@@ -218,10 +202,7 @@ fn replays(graph: &Graph, steps: &[Step], violation: Violation) -> bool {
     let mut state = 0;
     let mut rest = steps;
     'run: loop {
-        if graph
-            .events(state)
-            .contains(&(Err(violation), rest.to_vec()))
-        {
+        if graph.events(state).contains(&(Err(violation), rest.to_vec())) {
             return true;
         }
         for (event, steps) in graph.events(state) {
@@ -246,10 +227,7 @@ struct Textbook {
 
 impl Textbook {
     fn search(graph: &Graph, errors: usize) -> Self {
-        let mut search = Self {
-            transitions: 1,
-            ..Self::default()
-        };
+        let mut search = Self { transitions: 1, ..Self::default() };
         search.visit(graph, 0, &mut HashSet::new(), &mut Vec::new(), errors);
         search
     }
@@ -313,10 +291,7 @@ fn simple_runs(graph: &Graph, state: u8, run: &mut Vec<u8>, distance: usize, bou
 
 fn request(errors: usize, shortest: bool, bound: Option<usize>) -> Request {
     Request {
-        limits: Limits {
-            max_depth: bound.map(|bound| bound as u64),
-            ..Limits::default()
-        },
+        limits: Limits { max_depth: bound.map(|bound| bound as u64), ..Limits::default() },
         errors,
         shortest,
     }

@@ -9,7 +9,7 @@ use spinward_search::Progress;
 
 use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 use crate::report::Report;
-use crate::{Error, Model};
+use crate::{Error, Model, session};
 
 /// What to check and how. By default: everything the model states, up to the first error.
 #[must_use = "a check does nothing until it is run"]
@@ -181,6 +181,6 @@ impl<'a> Check<'a> {
 
     /// Runs the check.
     pub fn run(self) -> Result<Report, Error> {
-        Err(Error::NotAvailable("a check".into()))
+        session::run(self)
     }
 }

@@ -24,8 +24,8 @@ mod model;
 pub mod options;
 mod plan;
 mod report;
+mod session;
 mod unreached;
-mod validate;
 
 pub use check::Check;
 pub use error::Error;

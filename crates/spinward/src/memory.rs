@@ -14,10 +14,8 @@ pub fn parse_size(text: &str) -> Result<u64, Error> {
     };
     let lower = text.trim().to_ascii_lowercase();
     let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match lower[number.len()..]
-        .trim_end_matches('b')
-        .trim_end_matches('i')
-    {
+    let suffix = &lower[number.len()..];
+    let unit = match suffix.strip_suffix("ib").or(suffix.strip_suffix('b')).unwrap_or(suffix) {
         "" => 1u64,
         "k" => 1 << 10,
         "m" => 1 << 20,
@@ -30,26 +28,19 @@ pub fn parse_size(text: &str) -> Result<u64, Error> {
         return Err(wrong());
     }
     let bytes = number.parse::<f64>().map_err(|_| wrong())? * unit as f64;
-    if bytes.is_finite() && bytes < u64::MAX as f64 {
-        Ok(bytes as u64)
-    } else {
-        Err(wrong())
-    }
+    if bytes.is_finite() && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
 /// What a check uses if nobody says otherwise: 80% of what is free.
 pub fn default_budget() -> u64 {
-    free_memory()
-        .map_or(u64::MAX, |free| free / 5 * 4)
-        .saturating_add(own_memory())
+    free_memory().map_or(u64::MAX, |free| free / 5 * 4).saturating_add(own_memory())
 }
 
 /// Bytes that may still be used: what the system has available, or what is left of the control
 /// group's share if that is less. None if the system does not say.
 pub fn free_memory() -> Option<u64> {
-    let available = fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| meminfo_available(&text));
+    let available =
+        fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
     let group = fs::read_to_string("/proc/self/cgroup")
         .ok()
         .and_then(|text| group_path(&text).map(str::to_owned))
@@ -88,11 +79,7 @@ fn group_path(text: &str) -> Option<&str> {
 /// What is left in a control group and all groups around it.
 fn group_free(path: &str) -> Option<u64> {
     let read = |group: &str, file: &str| -> Option<u64> {
-        fs::read_to_string(format!("/sys/fs/cgroup/{group}/{file}"))
-            .ok()?
-            .trim()
-            .parse()
-            .ok()
+        fs::read_to_string(format!("/sys/fs/cgroup/{group}/{file}")).ok()?.trim().parse().ok()
     };
     let mut group = path.trim();
     let mut free: Option<u64> = None;
@@ -138,9 +125,6 @@ mod tests {
         let text = "MemTotal:       1000 kB\nMemAvailable:   2000 kB\n";
         assert_eq!(meminfo_available(text), Some(2000 * 1024));
         assert_eq!(meminfo_available("MemTotal: 1 kB"), None);
-        assert_eq!(
-            group_path("1:name=x:/y\n0::/user.slice/a\n"),
-            Some("user.slice/a")
-        );
+        assert_eq!(group_path("1:name=x:/y\n0::/user.slice/a\n"), Some("user.slice/a"));
     }
 }

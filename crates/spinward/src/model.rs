@@ -65,10 +65,7 @@ impl Model {
             if !diagnostics.iter().any(Diagnostic::is_error) {
                 return Err(Error::Internal("no program and no reason why".into()));
             }
-            return Err(Error::Model {
-                source_map: loaded.source,
-                diagnostics,
-            });
+            return Err(Error::Model { source_map: loaded.source, diagnostics });
         };
         let formulas = loaded
             .model

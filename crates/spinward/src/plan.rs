@@ -1,1 +1,218 @@
-//! To come.
+//! From what is asked to the searches that answer it.
+
+use spinward_machine::Options;
+use spinward_program::ir::BodyId;
+
+use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
+use crate::report::{Reason, ReasonCode};
+use crate::{Check, Error, Model};
+
+/// Which searches to run, and what none of them checks.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub tasks: Vec<Task>,
+    pub not_checked: Vec<Reason>,
+}
+
+/// One search through all states.
+#[derive(Debug)]
+pub(crate) struct Task {
+    /// What it checks, for people.
+    pub name: String,
+    /// The claim that moves in step with the model.
+    pub claim: Option<BodyId>,
+}
+
+impl Task {
+    fn safety() -> Self {
+        Self { name: "safety".into(), claim: None }
+    }
+
+    /// What the machine watches.
+    pub fn options(&self) -> Options {
+        Options {
+            claim: self.claim,
+            end_states: self.claim.is_none(),
+            assertions: true,
+            trace: true,
+            invariants: Vec::new(),
+        }
+    }
+}
+
+impl Plan {
+    /// What answers all that is asked, or all that the model states if nothing is.
+    pub fn new(model: &Model, properties: &[Property]) -> Result<Self, Error> {
+        let mut plan = Self { tasks: Vec::new(), not_checked: Vec::new() };
+        if properties.is_empty() {
+            plan.tasks.push(Task::safety());
+            for &claim in &model.program.claims {
+                plan.add_claim(model, claim);
+            }
+            for formula in &model.formulas {
+                let what = match &formula.name {
+                    Some(name) => format!("the ltl property '{name}'"),
+                    None => {
+                        format!(
+                            "the ltl property in line {}",
+                            model.source_map().line(formula.span)
+                        )
+                    }
+                };
+                plan.leave_out(&what, "is");
+            }
+        }
+        for property in properties {
+            match property {
+                Property::Safety => {
+                    if plan.tasks.iter().all(|task| task.claim.is_some()) {
+                        plan.tasks.push(Task::safety());
+                    }
+                }
+                Property::Ltl(text) => {
+                    let claim = find_claim(model, text)?;
+                    if plan.tasks.iter().all(|task| task.claim != Some(claim)) {
+                        plan.add_claim(model, claim);
+                    }
+                }
+                Property::Invariant(_) => {
+                    return Err(Error::NotAvailable("checking an invariant".into()));
+                }
+                Property::NonProgress => {
+                    return Err(Error::NotAvailable("checking for non-progress cycles".into()));
+                }
+                Property::Acceptance => {
+                    return Err(Error::NotAvailable("checking for acceptance cycles".into()));
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    fn add_claim(&mut self, model: &Model, claim: BodyId) {
+        let automaton = model.program.automaton(claim);
+        self.tasks
+            .push(Task { name: format!("never claim {}", automaton.name), claim: Some(claim) });
+        if automaton.states.iter().any(|state| state.accept) {
+            let what = format!("acceptance cycles of the never claim {}", automaton.name);
+            self.leave_out(&what, "are");
+        }
+    }
+
+    fn leave_out(&mut self, what: &str, verb: &str) {
+        self.not_checked.push(Reason {
+            code: ReasonCode::NotChecked,
+            message: format!("{what} {verb} not checked: this is not available yet"),
+        });
+    }
+}
+
+/// The never claim of a name.
+fn find_claim(model: &Model, text: &str) -> Result<BodyId, Error> {
+    let claims = &model.program.claims;
+    let name = |claim: BodyId| model.program.automaton(claim).name.as_str();
+    if let Some(&claim) = claims.iter().find(|&&claim| name(claim) == text) {
+        return Ok(claim);
+    }
+    let formulas = || model.formulas.iter().filter_map(|formula| formula.name.as_deref());
+    if formulas().any(|formula| formula == text) {
+        return Err(Error::NotAvailable(format!("checking the ltl property '{text}'")));
+    }
+    if text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        let names: Vec<_> = formulas().chain(claims.iter().map(|&claim| name(claim))).collect();
+        let known = if names.is_empty() {
+            "the model has none".into()
+        } else {
+            format!("the model has: {}", names.join(", "))
+        };
+        return Err(Error::Usage(format!(
+            "no ltl property or never claim is named '{text}'; {known}"
+        )));
+    }
+    Err(Error::NotAvailable("checking a formula of the command line".into()))
+}
+
+/// The search to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Dfs,
+    Bfs,
+    Stateless,
+}
+
+/// How the searches run: what is asked, as far as it is there.
+#[derive(Debug)]
+pub(crate) struct Method {
+    pub algorithm: Algorithm,
+    /// Where it is not what was asked for, though the answer is the same.
+    pub notes: Vec<String>,
+}
+
+impl Method {
+    /// Refuses what is not there and would give another answer; notes what would only be faster or
+    /// smaller.
+    pub fn of(check: &Check<'_>) -> Result<Self, Error> {
+        let not_available = |what: String| Err(Error::NotAvailable(what));
+        match check.guide {
+            None | Some(Guide::None) => {}
+            Some(guide) => return not_available(format!("the guide '{guide}'")),
+        }
+        if check.fairness != Fairness::None {
+            return not_available(format!("{} fairness", check.fairness));
+        }
+        if check.por == Some(Por::Transactions) {
+            return not_available("the reduction 'transactions'".into());
+        }
+        if check.symmetry {
+            return not_available("symmetry reduction".into());
+        }
+        if let Some(store @ (Store::Compact | Store::Bitstate)) = check.store {
+            return not_available(format!("the store '{store}'"));
+        }
+        if check.threads == Some(0) {
+            return Err(Error::Usage("a search needs at least one thread".into()));
+        }
+        let stack = check.store == Some(Store::Stack);
+        let algorithm = match check.search {
+            Search::Auto | Search::Dfs if stack => Algorithm::Stateless,
+            Search::Bfs if stack => {
+                return Err(Error::Usage(
+                    "the store 'stack' is that of a depth-first search; use it with --search dfs"
+                        .into(),
+                ));
+            }
+            Search::Dfs => Algorithm::Dfs,
+            Search::Auto | Search::Bfs => Algorithm::Bfs,
+            search => return not_available(format!("the search '{search}'")),
+        };
+        let mut notes = Vec::new();
+        let mut note = |unless: bool, text: &str| {
+            if !unless {
+                notes.push(format!("{text} (not available yet)"));
+            }
+        };
+        note(check.por != Some(Por::On), "no partial-order reduction is done");
+        note(check.optimize != Some(Optimize::Full), "the model is not optimized");
+        note(check.engine != Some(Engine::Compiled), "steps are interpreted, not compiled");
+        note(check.threads.is_none_or(|threads| threads == 1), "one thread searches");
+        let compressed = matches!(check.store, Some(Store::Tree | Store::Delta));
+        note(!compressed, "states are stored as they are, not compressed");
+        Ok(Self { algorithm, notes })
+    }
+
+    /// The name of the search in effect.
+    pub fn search(&self) -> Search {
+        match self.algorithm {
+            Algorithm::Bfs => Search::Bfs,
+            Algorithm::Dfs | Algorithm::Stateless => Search::Dfs,
+        }
+    }
+
+    /// The name of the store in effect.
+    pub fn store(&self) -> Store {
+        match self.algorithm {
+            Algorithm::Stateless => Store::Stack,
+            Algorithm::Bfs | Algorithm::Dfs => Store::Exact,
+        }
+    }
+}

@@ -55,10 +55,7 @@ impl Report {
             model: model.to_owned(),
             verdict: Verdict::Error,
             complete: false,
-            reasons: vec![Reason {
-                code: ReasonCode::Error,
-                message: error.to_string(),
-            }],
+            reasons: vec![Reason { code: ReasonCode::Error, message: error.to_string() }],
             errors: Vec::new(),
             statistics: Statistics::default(),
             search: "none",

@@ -44,8 +44,8 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
                 .into(),
         ),
         Some(claim) if !known(&claim) => notes.push(format!(
-            "the trail was made with claim number {}, which this model does not have; it is \
-             replayed without a claim",
+            "the trail was made with body number {} as its claim, which is no never claim of this \
+             model; it is replayed without a claim",
             claim.0
         )),
         _ => {}
@@ -73,6 +73,8 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
     });
     let mut fitter = Fitter {
         walker: Walker::new(machine),
+        claim_left_out: claim && !lines.iter().any(|line| line.is_claim()),
+        first_fit: None,
         lines,
         cycle_line,
         first_lap: None,
@@ -107,6 +109,10 @@ struct Choice {
 
 struct Fitter<'a> {
     walker: Walker<'a>,
+    /// Whether the claim moves, but has no lines.
+    claim_left_out: bool,
+    /// The first way through all lines that was found, if it shows no error and others are tried.
+    first_fit: Option<(Vec<Step>, Option<(usize, Config)>)>,
     lines: Vec<Line>,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
@@ -156,7 +162,18 @@ impl Fitter<'_> {
                 if trail.merged {
                     self.finish_merged();
                 }
-                return Ok(notes);
+                if !self.claim_left_out || self.ends_in_error() {
+                    return Ok(notes);
+                }
+                // The claim may have moved in another way, one that ends in the error.
+                if self.first_fit.is_none() {
+                    self.first_fit = Some((self.steps.clone(), self.cycle_start.clone()));
+                }
+                match self.next_choice()? {
+                    Some(earlier) => line = earlier,
+                    None => return Ok(notes),
+                }
+                continue;
             }
             let (moves, wrong) = self.walker.moves();
             if let Some((chosen, taken)) = self.matching(&moves, line) {
@@ -190,8 +207,28 @@ impl Fitter<'_> {
                 let message = self.cannot(&moves, self.lines[line]);
                 self.give_up(line, message);
             }
-            line = self.step_back()?;
+            match self.next_choice()? {
+                Some(earlier) => line = earlier,
+                None => return Ok(notes),
+            }
         }
+    }
+
+    /// Whether there is an error after the last line, if need be after one more move of the claim.
+    fn ends_in_error(&mut self) -> bool {
+        let (moves, wrong) = self.walker.moves();
+        if !wrong.is_empty() || self.cycle_start.is_some() {
+            return true;
+        }
+        let end = self.walker.config.clone();
+        for m in moves.iter().filter(|m| m.steps[0].is_claim()) {
+            if !self.take(m) || !m.violations.is_empty() || !self.walker.moves().1.is_empty() {
+                return true;
+            }
+            self.steps.pop();
+            self.walker.config = end.clone();
+        }
+        false
     }
 
     /// The move the line (and for a rendezvous the next) stands for, and how many lines that are.
@@ -262,22 +299,25 @@ impl Fitter<'_> {
         }
     }
 
-    /// Goes on with the latest choice that is left.
-    fn step_back(&mut self) -> Result<usize, Misfit> {
-        let choice = (self.seen.len() < MAX_CHOICES).then(|| self.choices.pop()).flatten();
-        let Some(choice) = choice else {
-            let (_, misfit) = self.furthest.take().unwrap_or_else(|| {
-                let message = "the moves of the claim, which the trail leaves out, cannot be found";
-                let misfit = Misfit { index: self.steps.len(), message: message.into() };
-                (0, misfit)
-            });
-            return Err(misfit);
-        };
-        self.steps.truncate(choice.steps);
-        self.steps.extend(choice.claim_step);
-        self.walker.config = choice.config;
-        self.cycle_start = choice.cycle_start;
-        Ok(choice.line)
+    /// Goes on with the latest choice that is left, from its line; none if there is no choice left
+    /// and the first way through all lines must do.
+    fn next_choice(&mut self) -> Result<Option<usize>, Misfit> {
+        if self.seen.len() < MAX_CHOICES
+            && let Some(choice) = self.choices.pop()
+        {
+            self.steps.truncate(choice.steps);
+            self.steps.extend(choice.claim_step);
+            self.walker.config = choice.config;
+            self.cycle_start = choice.cycle_start;
+            return Ok(Some(choice.line));
+        }
+        if let Some(first_fit) = self.first_fit.take() {
+            (self.steps, self.cycle_start) = first_fit;
+            return Ok(None);
+        }
+        let message = "the moves of the claim, which the trail leaves out, cannot be found";
+        let unknown = || Misfit { index: self.steps.len(), message: message.into() };
+        Err(self.furthest.take().map_or_else(unknown, |(_, misfit)| misfit))
     }
 
     /// A cycle comes back to where it started; but chains that SPIN merged may make the first lap

@@ -116,8 +116,8 @@ impl Listing {
     pub fn state(self, program: &Program, view: &View) -> String {
         let mut text = self.variables(program, view);
         text.push_str(&self.channels(program, view));
-        for (pid, process) in view.processes.iter().enumerate() {
-            self.process(program, pid, process, &mut text);
+        for pid in 0..view.processes.len() {
+            self.process(program, view, pid, &mut text);
         }
         text
     }
@@ -128,7 +128,7 @@ impl Listing {
         let blocks =
             [(&program.globals.slots, &view.globals), (&program.hidden.slots, &view.hidden)];
         for (slots, values) in blocks {
-            for (name, value) in grouped(program, slots, values) {
+            for (name, value) in grouped(program, view, slots, values) {
                 let _ = writeln!(text, "  {name} = {value}");
             }
         }
@@ -148,11 +148,12 @@ impl Listing {
         text
     }
 
-    fn process(self, program: &Program, pid: usize, process: &ProcessView, text: &mut String) {
+    fn process(self, program: &Program, view: &View, pid: usize, text: &mut String) {
+        let process = &view.processes[pid];
         let automaton = program.automaton(process.body);
         let who = format!("{}({pid})", plain_name(&automaton.name));
         let _ = writeln!(text, "  {}  {}", self.paint(CYAN, &who), where_is(program, process));
-        for (name, value) in grouped(program, &automaton.locals.slots, &process.locals) {
+        for (name, value) in grouped(program, view, &automaton.locals.slots, &process.locals) {
             let _ = writeln!(text, "      {name} = {value}");
         }
     }
@@ -217,32 +218,42 @@ pub fn where_is(program: &Program, process: &ProcessView) -> String {
 }
 
 /// Variables with their values; the elements of an array together, as `a = {1, 2}`.
-fn grouped(program: &Program, slots: &[Slot], values: &[i32]) -> Vec<(String, String)> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for (slot, &v) in slots.iter().zip(values).filter(|(slot, _)| !slot.synthetic) {
-        let text = values::value(program, slot.ty, v);
-        match element_of(&slot.name) {
-            Some((base, 0)) => groups.push((base.to_owned(), vec![text])),
-            Some((base, _)) if groups.last().is_some_and(|(name, _)| name == base) => {
-                groups.last_mut().expect("just seen").1.push(text);
-            }
-            _ => groups.push((slot.name.clone(), vec![text])),
+fn grouped(
+    program: &Program,
+    view: &View,
+    slots: &[Slot],
+    values: &[i32],
+) -> Vec<(String, String)> {
+    let mut groups: Vec<(String, String)> = Vec::new();
+    let mut array: Option<&str> = None;
+    for (slot, &v) in slots.iter().zip(values) {
+        if slot.synthetic || values::is_own_channel(program, view, slot, v) {
+            continue;
         }
+        let text = values::value(program, slot.ty, v);
+        let element = element_of(&slot.name);
+        match (element, groups.last_mut()) {
+            (Some((base, 1..)), Some((_, all))) if array == Some(base) => {
+                all.push_str(", ");
+                all.push_str(&text);
+                continue;
+            }
+            (_, Some((_, all))) if array.is_some() => all.push('}'),
+            _ => {}
+        }
+        array = element.filter(|(_, index)| *index == 0).map(|(base, _)| base);
+        groups.push(match array {
+            Some(base) => (base.to_owned(), format!("{{{text}")),
+            None => (slot.name.clone(), text),
+        });
     }
-    let is_array = |name: &str| {
-        slots.iter().any(|slot| element_of(&slot.name).is_some_and(|(base, _)| base == name))
-    };
+    if let (Some((_, all)), Some(_)) = (groups.last_mut(), array) {
+        all.push('}');
+    }
+    for (_, value) in &mut groups {
+        *value = shortened(value);
+    }
     groups
-        .into_iter()
-        .map(|(name, values)| {
-            let value = if is_array(&name) {
-                format!("{{{}}}", values.join(", "))
-            } else {
-                values.concat()
-            };
-            (name, shortened(&value))
-        })
-        .collect()
 }
 
 /// `a[2]` is element 2 of `a`.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use spinward_machine::view::ProcessView;
 use spinward_machine::{Machine, Step, View};
 use spinward_program::Program;
-use spinward_program::ir::{Action, Expr, ReceiveArg};
+use spinward_program::ir::{Action, ChannelTypeId, Expr, ReceiveArg, Slot};
 use spinward_promela::symbols::Type;
 
 use crate::replay::Event;
@@ -137,26 +137,30 @@ impl<'a> SpinListing<'a> {
 
     fn variables(&mut self, before: &View, after: &View, text: &mut String) {
         let program = self.machine.program();
-        for change in values::diff(program, before, after) {
-            let values::Change::Set { process, name, after: value, .. } = change else {
-                continue;
-            };
-            match process {
-                None if self.columns.globals => {
-                    self.close_line(text);
-                    let _ = writeln!(text, "\t\t{name} = {value}");
+        let mut lines = String::new();
+        if self.columns.globals {
+            let slots = &program.globals.slots;
+            changed(program, slots, &before.globals, &after.globals, "", &mut lines);
+            let slots = &program.hidden.slots;
+            changed(program, slots, &before.hidden, &after.hidden, "", &mut lines);
+            for (index, channel) in after.channels.iter().enumerate() {
+                if before.channels.get(index) != Some(channel) {
+                    queue(program, after, index, &mut lines);
                 }
-                Some(pid) if self.columns.locals => {
-                    self.close_line(text);
-                    let owner = after
-                        .processes
-                        .get(usize::from(pid))
-                        .map(|p| program.automaton(p.body).name.as_str());
-                    let owner = owner.unwrap_or_default();
-                    let _ = writeln!(text, "\t\t{owner}({pid}):{name} = {value}");
-                }
-                _ => {}
             }
+        }
+        for (pid, process) in after.processes.iter().enumerate().filter(|_| self.columns.locals) {
+            let old = before.processes.get(pid).filter(|old| old.body == process.body);
+            if let Some(old) = old {
+                let automaton = program.automaton(process.body);
+                let owner = format!("{}({pid}):", automaton.name);
+                let slots = &automaton.locals.slots;
+                changed(program, slots, &old.locals, &process.locals, &owner, &mut lines);
+            }
+        }
+        if !lines.is_empty() {
+            self.close_line(text);
+            text.push_str(&lines);
         }
     }
 
@@ -168,20 +172,11 @@ impl<'a> SpinListing<'a> {
         let _ = writeln!(text, "#processes: {}", view.processes.len());
         for (slot, &v) in program.globals.slots.iter().zip(&view.globals) {
             if slot.ty != Type::Chan && !slot.synthetic {
-                let value = values::value(program, slot.ty, v);
-                let _ = writeln!(text, "\t\t{} = {value}", slot.name);
+                let _ = writeln!(text, "\t\t{} = {}", slot.name, value(program, slot.ty, v));
             }
         }
-        for (index, channel) in view.channels.iter().enumerate() {
-            if program.channel(channel.kind).capacity > 0 {
-                let name = values::channel_name(program, view, index + 1);
-                let contents = if channel.messages.is_empty() {
-                    String::new()
-                } else {
-                    values::contents(program, channel.kind, &channel.messages)
-                };
-                let _ = writeln!(text, "\t\tqueue {} ({name}): {contents}", index + 1);
-            }
+        for index in 0..view.channels.len() {
+            queue(program, view, index, &mut text);
         }
         for (pid, process) in view.processes.iter().enumerate().rev() {
             let automaton = program.automaton(process.body);
@@ -212,6 +207,53 @@ impl<'a> SpinListing<'a> {
             self.open_line = false;
         }
     }
+}
+
+/// A value as SPIN prints it: it knows the names of mtypes, but not those of truth values.
+fn value(program: &Program, ty: Type, v: i32) -> String {
+    match ty {
+        Type::Mtype(_) => values::value(program, ty, v),
+        _ => v.to_string(),
+    }
+}
+
+/// A message as SPIN prints it.
+fn message(program: &Program, kind: ChannelTypeId, fields: &[i32]) -> String {
+    let types = &program.channel(kind).fields;
+    let texts: Vec<String> =
+        fields.iter().zip(types).map(|(&v, field)| value(program, field.ty, v)).collect();
+    texts.join(",")
+}
+
+/// The variables that differ, with their new values.
+fn changed(
+    program: &Program,
+    slots: &[Slot],
+    old: &[i32],
+    new: &[i32],
+    owner: &str,
+    text: &mut String,
+) {
+    for (slot, (&old, &new)) in slots.iter().zip(old.iter().zip(new)) {
+        if old != new && !slot.synthetic {
+            let value = value(program, slot.ty, new);
+            let _ = writeln!(text, "\t\t{owner}{} = {value}", slot.name);
+        }
+    }
+}
+
+/// The contents of a channel that can hold messages.
+fn queue(program: &Program, view: &View, index: usize, text: &mut String) {
+    let channel = &view.channels[index];
+    if program.channel(channel.kind).capacity == 0 {
+        return;
+    }
+    let name = values::channel_name(program, view, index + 1);
+    let _ = write!(text, "\t\tqueue {} ({name}): ", index + 1);
+    for fields in &channel.messages {
+        let _ = write!(text, "[{}]", message(program, channel.kind, fields));
+    }
+    text.push('\n');
 }
 
 /// The first columns of a line: depth, process, type and priority.
@@ -268,7 +310,7 @@ fn exchanged(
         };
         let differs = |i: &usize| longer.get(*i) != shorter.get(*i);
         let index = (0..longer.len()).find(differs).unwrap_or(0);
-        return Some(values::message(program, old.kind, longer.get(index)?));
+        return Some(message(program, old.kind, longer.get(index)?));
     }
     let [sender, receiver] = event.steps else {
         return None;
@@ -296,7 +338,7 @@ fn exchanged(
                     ReceiveArg::Ignore => None,
                 });
             match told {
-                Some(v) => values::value(program, field.ty, field.scalar.truncate(v)),
+                Some(v) => value(program, field.ty, field.scalar.truncate(v)),
                 None => "?".into(),
             }
         })

@@ -39,34 +39,36 @@ pub fn contents(program: &Program, kind: ChannelTypeId, messages: &[Vec<i32>]) -
     messages.iter().map(|fields| format!("[{}]", message(program, kind, fields))).collect()
 }
 
-/// A channel as its users call it: the first variable that holds it.
+/// A channel as its users call it: the variable that declares it, if it still holds it.
 pub fn channel_name(program: &Program, view: &View, number: usize) -> String {
     let Some(channel) = view.channels.get(number.wrapping_sub(1)) else {
         return format!("channel {number}");
     };
-    let declared = &program.channel(channel.kind).name;
-    let holds = |slots: &[Slot], values: &[i32]| {
-        let base = |name: &str| name.split('[').next().unwrap_or("").to_owned();
-        slots
-            .iter()
-            .zip(values)
-            .find(|(slot, v)| {
-                slot.ty == Type::Chan
-                    && usize::try_from(**v) == Ok(number)
-                    && base(&slot.name) == base(declared)
-            })
-            .map(|(slot, _)| slot.name.clone())
+    let holder = |slots: &[Slot], values: &[i32]| {
+        let mut pairs = slots.iter().zip(values);
+        let found = pairs.find(|(slot, v)| {
+            usize::try_from(**v) == Ok(number) && is_own_channel(program, view, slot, **v)
+        });
+        found.map(|(slot, _)| slot.name.clone())
     };
-    if let Some(name) = holds(&program.globals.slots, &view.globals) {
+    if let Some(name) = holder(&program.globals.slots, &view.globals) {
         return name;
     }
     for (pid, process) in view.processes.iter().enumerate() {
         let automaton = program.automaton(process.body);
-        if let Some(name) = holds(&automaton.locals.slots, &process.locals) {
+        if let Some(name) = holder(&automaton.locals.slots, &process.locals) {
             return format!("{}({pid}):{name}", plain_name(&automaton.name));
         }
     }
-    declared.clone()
+    program.channel(channel.kind).name.clone()
+}
+
+/// Whether a variable holds a channel that it declares itself, so that the two have one name.
+pub fn is_own_channel(program: &Program, view: &View, slot: &Slot, value: i32) -> bool {
+    let base = |name: &str| name.split('[').next().unwrap_or("").to_owned();
+    let channel = usize::try_from(value).ok().and_then(|n| view.channels.get(n.checked_sub(1)?));
+    slot.ty == Type::Chan
+        && channel.is_some_and(|c| base(&program.channel(c.kind).name) == base(&slot.name))
 }
 
 /// Something that differs between two states.

@@ -1,0 +1,329 @@
+//! The command as scripts and people meet it: exit codes, output, files.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const GOOD: &str = "byte n;\nactive [2] proctype P() { n++; n--; printf(\"hi\\n\") }\n";
+const ASSERTS: &str = "byte n;\nactive proctype P() {\n  n = 1;\n  n = 2;\n  assert(n == 1)\n}\n";
+const DEADLOCK: &str = "chan c = [0] of { byte };\nactive proctype P() { c!1 }\n";
+const LONG: &str = "int n;\nactive proctype P() {\n  do\n  :: n < 500 -> n++\n  :: else -> break\n  od;\n  assert(n < 500)\n}\n";
+
+/// A folder with some models to work in.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(TempDir::new().expect("a folder"));
+        for (name, text) in [
+            ("good.pml", GOOD),
+            ("asserts.pml", ASSERTS),
+            ("deadlock.pml", DEADLOCK),
+            ("long.pml", LONG),
+        ] {
+            place.write(name, text);
+        }
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        std::fs::write(self.path().join(name), text).expect("a file");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).expect("a file")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spinward"));
+        command.args(args).current_dir(self.path()).env_remove("NO_COLOR");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Said {
+        Said::new(&self.command(args).output().expect("the command runs"))
+    }
+
+    fn run_with_input(&self, args: &[&str], input: &str) -> Said {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        // The command may end before it has read everything.
+        let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+        Said::new(&child.wait_with_output().expect("it ends"))
+    }
+}
+
+#[derive(Debug)]
+struct Said {
+    out: String,
+    err: String,
+    code: i32,
+}
+
+impl Said {
+    fn new(output: &Output) -> Self {
+        Self {
+            out: String::from_utf8(output.stdout.clone()).expect("text"),
+            err: String::from_utf8(output.stderr.clone()).expect("text"),
+            code: output.status.code().expect("it was not killed"),
+        }
+    }
+
+    #[track_caller]
+    fn code(self, expected: i32) -> Self {
+        assert_eq!(self.code, expected, "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    fn out(self, part: &str) -> Self {
+        assert!(self.out.contains(part), "no {part:?} in {self:#?}");
+        self
+    }
+
+    #[track_caller]
+    fn err(self, part: &str) -> Self {
+        assert!(self.err.contains(part), "no {part:?} in {self:#?}");
+        self
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e} in {self:#?}"))
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let place = Place::new();
+    place.run(&["--version"]).code(0).out("spinward 0.");
+    let help = place.run(&["--help"]).code(0).out("Examples:").out("Exit codes:");
+    for line in help.out.lines() {
+        assert!(line.chars().count() <= 100, "too wide: {line}");
+    }
+    for command in ["check", "simulate", "trail", "graph"] {
+        place
+            .run(&[command, "--help"])
+            .code(0)
+            .out("Examples:")
+            .out(&format!("spinward {command}"));
+    }
+    place.run(&[]).code(2).err("Usage:");
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_told() {
+    let place = Place::new();
+    place.run(&["ltl", "[] p"]).code(2).err("unrecognized subcommand 'ltl'");
+    place.run(&["chekc", "good.pml"]).code(2).err("'check'");
+    place.run(&["check"]).code(2).err("MODEL");
+    place.run(&["check", "--serach", "dfs", "good.pml"]).code(2).err("'--search'");
+    place.run(&["check", "--search", "bsf", "good.pml"]).code(2).err("there is no search 'bsf'");
+    place.run(&["check", "--memory", "4X", "good.pml"]).code(2).err("512M");
+    place.run(&["check", "--time", "soon", "good.pml"]).code(2).err("a number of seconds");
+    place
+        .run(&["simulate", "--seed", "1", "--interactive", "good.pml"])
+        .code(2)
+        .err("cannot be used with");
+}
+
+#[test]
+fn a_model_without_errors_is_verified() {
+    let place = Place::new();
+    let said = place.run(&["check", "good.pml"]).code(0);
+    assert!(said.out.starts_with("verified: no errors; "), "{said:#?}");
+    assert_eq!(said.err, "");
+    assert!(!place.path().join("good.pml.trail").exists());
+}
+
+#[test]
+fn an_error_comes_with_its_run_and_a_trail() {
+    let place = Place::new();
+    let said = place.run(&["check", "asserts.pml"]).code(1);
+    assert!(said.out.starts_with("violated: "), "{said:#?}");
+    let said = said.out("asserts.pml:5").out("n: 1 -> 2").out("(with n = 2)");
+    said.out("spinward trail asserts.pml asserts.pml.trail");
+    assert_eq!(place.read("asserts.pml.trail"), "1:0:0\n2:0:1\n3:0:2\n");
+    place.run(&["check", "--trail", "other.trail", "asserts.pml"]).code(1).out("other.trail");
+    assert!(place.path().join("other.trail").exists());
+}
+
+#[test]
+fn a_long_run_is_shortened() {
+    let place = Place::new();
+    let said = place.run(&["check", "long.pml"]).code(1).out("more steps ...");
+    assert!(said.out.lines().count() < 60, "{said:#?}");
+    let said = place.run(&["trail", "long.pml", "long.pml.trail"]).code(1);
+    assert!(said.out.lines().count() > 1000, "{said:#?}");
+}
+
+#[test]
+fn json_stands_alone_and_has_the_promised_fields() {
+    let place = Place::new();
+    let json = place.run(&["check", "--format", "json", "asserts.pml"]).code(1).json();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["verdict"], "violated");
+    assert_eq!(json["model"], "asserts.pml");
+    let error = &json["errors"][0];
+    assert_eq!(error["kind"], "assertion");
+    assert_eq!(error["line"], 5);
+    assert_eq!(error["steps"], 3);
+    assert_eq!(error["trail"], "asserts.pml.trail");
+    for field in ["states", "transitions", "depth", "seconds", "peak_memory", "threads"] {
+        assert!(!json["statistics"][field].is_null(), "{field}");
+    }
+    let json = place.run(&["check", "--format", "json", "good.pml"]).code(0).json();
+    assert_eq!(json["verdict"], "verified");
+    assert_eq!(json["complete"], true);
+    let json = place.run(&["check", "--format", "json", "nowhere.pml"]).code(2).json();
+    assert_eq!(json["verdict"], "error");
+}
+
+#[test]
+fn a_limit_makes_the_answer_incomplete() {
+    let place = Place::new();
+    place.run(&["check", "--max-states", "5", "long.pml"]).code(3).out("incomplete: ");
+    place.run(&["check", "--max-depth", "5", "long.pml"]).code(3).out("--max-depth");
+}
+
+#[test]
+fn file_problems_are_told() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("folder.pml")).expect("a folder");
+    place.write("empty.pml", "");
+    place.write("latin1.pml", b"/* \xfc */ init { skip }\n");
+    for command in ["check", "simulate"] {
+        place.run(&[command, "nowhere.pml"]).code(2).err("nowhere.pml");
+        place.run(&[command, "folder.pml"]).code(2).err("directory");
+        place.run(&[command, "empty.pml"]).code(2).err("error: ");
+        place.run(&[command, "latin1.pml"]).code(2).err("UTF-8");
+    }
+    place.run(&["trail", "good.pml", "nowhere.trail"]).code(2).err("nowhere.trail");
+    place.run(&["trail", "good.pml", "folder.pml"]).code(2).err("folder.pml");
+    place.run(&["trail", "good.pml", "latin1.pml"]).code(2).err("not a trail");
+    place.run(&["trail", "good.pml", "good.pml"]).code(2).err("line 1: expected");
+    let said = place.run(&["check", "--trail", "none/such.trail", "asserts.pml"]).code(1);
+    said.err("cannot write the trail");
+}
+
+#[test]
+fn embedded_c_is_refused() {
+    let place = Place::new();
+    place.write("c.pml", "init {\n  c_code { exit(0); }\n}\n");
+    place.run(&["check", "c.pml"]).code(2).err("c.pml:2").err("--allow-c");
+    place.run(&["check", "--allow-c", "c.pml"]).code(2).err("not supported yet");
+}
+
+#[test]
+fn macros_come_from_the_command_line() {
+    let place = Place::new();
+    place.write("m.pml", "byte x = N;\nactive proctype P() { assert(x == 3) }\n");
+    place.run(&["check", "-DN=3", "m.pml"]).code(0);
+    place.run(&["check", "-D", "N=4", "m.pml"]).code(1);
+    place.run(&["check", "m.pml"]).code(2).err("`N`");
+}
+
+#[test]
+fn colours_only_when_asked_for() {
+    let place = Place::new();
+    let said = place.run(&["check", "asserts.pml"]);
+    assert!(!said.out.contains('\x1b'));
+    place.run(&["check", "--color", "always", "asserts.pml"]).code(1).out("\x1b[");
+    place.run(&["check", "--color", "always", "nowhere.pml"]).code(2).err("\x1b[");
+}
+
+#[test]
+fn a_reader_may_leave() {
+    let place = Place::new();
+    place.run(&["check", "long.pml"]).code(1);
+    let mut child = place
+        .command(&["trail", "long.pml", "long.pml.trail"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_trail_replays() {
+    let place = Place::new();
+    place.run(&["check", "asserts.pml"]).code(1);
+    let said = place.run(&["trail", "asserts.pml", "asserts.pml.trail"]).code(1);
+    said.out("assertion violated: assert(n == 1)  (with n = 2)");
+    let json = place.run(&["trail", "--json", "asserts.pml", "asserts.pml.trail"]).code(1).json();
+    assert_eq!(json["verdict"], "violated");
+    assert_eq!(json["errors"][0]["kind"], "assertion");
+    assert_eq!(json["steps"][1]["pid"], 0);
+    assert_eq!(json["steps"][1]["line"], 4);
+    assert_eq!(json["steps"][1]["changes"][0]["after"], "2");
+    place.write("short.trail", "1:0:0\n");
+    place.run(&["trail", "asserts.pml", "short.trail"]).code(0).out("without an error");
+    place.write("wrong.trail", "1:0:0\n2:0:0\n");
+    let said = place.run(&["trail", "asserts.pml", "wrong.trail"]).code(2);
+    said.err("line 2 of the trail: P(0) cannot do `n = 1` (line 3 of the model) here")
+        .err("it can do: `n = 2` (line 4)");
+    place.write("alien.trail", "1:0:77\n");
+    place.run(&["trail", "asserts.pml", "alien.trail"]).code(2).err("no statement number 77");
+    place.write("dead.trail", "1:5:0\n");
+    place.run(&["trail", "asserts.pml", "dead.trail"]).code(2).err("process 5, which is not alive");
+}
+
+#[test]
+fn a_deadlock_at_once_has_a_trail_without_steps() {
+    let place = Place::new();
+    let said = place.run(&["check", "deadlock.pml"]).code(1).out("invalid end state");
+    said.out("initial state");
+    assert_eq!(place.read("deadlock.pml.trail"), "");
+    place.run(&["trail", "deadlock.pml", "deadlock.pml.trail"]).code(1).out("invalid end state");
+}
+
+#[test]
+fn a_merged_trail_of_spin_replays() {
+    let place = Place::new();
+    let text = "active proctype P() { byte x; x = 1; x = 2; assert(x == 1) }\n";
+    place.write("merged.pml", text);
+    place.write("merged.trail", "-4:-4:-4\n1:0:0\n");
+    let said = place.run(&["trail", "merged.pml", "merged.trail"]).code(1);
+    said.out("(with x = 2)");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let place = Place::new();
+    let args = ["simulate", "--seed", "7", "-p", "-g", "good.pml"];
+    let first = place.run(&args).code(0).out("n = 1").out("2 processes created");
+    assert_eq!(first.out, place.run(&args).out);
+    place.run(&["simulate", "good.pml"]).code(0).err("--seed ").out("          hi\n");
+    place.run(&["simulate", "-T", "good.pml"]).code(0).out("hi\nhi\n");
+    place.run(&["simulate", "--seed", "1", "asserts.pml"]).code(1).out("asserts.pml:5: assertion");
+    place.run(&["simulate", "--seed", "1", "deadlock.pml"]).code(1).out("timeout\n");
+    place
+        .run(&["simulate", "--seed", "1", "--steps", "9", "long.pml"])
+        .code(0)
+        .out("stopped after 9");
+}
+
+#[test]
+fn a_run_by_hand() {
+    let place = Place::new();
+    let said = place
+        .run_with_input(&["simulate", "-i", "asserts.pml"], "1\nv\nu\nu\n1\n1\nx\n9\nr\nh\nc\n");
+    let said = said.code(1).out("n: 0 -> 1").out("this is the start").out("what is `x`?");
+    said.out("there is no step 9").out("assertion violated").out("no channel");
+    place.run_with_input(&["simulate", "-i", "asserts.pml"], "1\nq\n").code(0);
+    place.run_with_input(&["simulate", "-i", "asserts.pml"], "").code(0);
+}

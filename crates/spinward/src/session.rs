@@ -1,0 +1,307 @@
+//! Runs the searches of a check and puts together what they found.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use spinward_machine::system::length;
+use spinward_machine::{Machine, System as _, Violation};
+use spinward_program::Program;
+use spinward_program::ir::BodyId;
+use spinward_search::bfs::bfs;
+use spinward_search::dfs::dfs;
+use spinward_search::stateless::stateless;
+use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
+
+use crate::Error;
+use crate::check::Check;
+use crate::memory;
+use crate::plan::{Algorithm, Method, Plan, Task};
+use crate::report::{Reason, ReasonCode, Report, ReportedError, Seconds, Statistics, Verdict};
+use crate::unreached::unreached;
+
+/// Runs a check.
+pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
+    let start = Instant::now();
+    let method = Method::of(&check)?;
+    let plan = Plan::new(&check.model, &check.properties)?;
+    if check.model.program.uses.c_code {
+        return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
+    }
+    let own = memory::own_memory();
+    let budget = check.memory.unwrap_or_else(memory::default_budget);
+    let mut progress = check.progress.take();
+    let mut session = Session {
+        method,
+        start,
+        own,
+        budget: budget.saturating_sub(own),
+        many: plan.tasks.len() > 1,
+        check,
+        errors: Vec::new(),
+        places: HashSet::new(),
+        reasons: Vec::new(),
+        statistics: Statistics { threads: 1, ..Statistics::default() },
+        tried: Vec::new(),
+        endless_atomic: false,
+    };
+    for task in &plan.tasks {
+        session.run_task(task, &mut |event| {
+            if let Some(progress) = &mut progress {
+                progress(event);
+            }
+        })?;
+        if session.is_over() {
+            break;
+        }
+    }
+    Ok(session.finish(plan))
+}
+
+/// The state of a check between its searches.
+struct Session<'a> {
+    check: Check<'a>,
+    method: Method,
+    start: Instant,
+    /// Bytes the program itself uses.
+    own: u64,
+    /// Bytes for the search.
+    budget: u64,
+    /// Whether there is more than one search.
+    many: bool,
+    errors: Vec<ReportedError>,
+    /// What `errors` has; an error in a claim also by the claim.
+    places: HashSet<(Place, Option<BodyId>)>,
+    reasons: Vec<Reason>,
+    statistics: Statistics,
+    /// By transition: whether any search looked at it.
+    tried: Vec<bool>,
+    endless_atomic: bool,
+}
+
+impl Session<'_> {
+    fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
+        let program = &self.check.model.program;
+        let machine = Machine::new(program.clone(), task.options(), self.check.stop.clone())
+            .map_err(|error| {
+                Error::Usage(format!("the model has no first state: {}", error.describe()))
+            })?;
+        let request = Request {
+            limits: Limits {
+                max_depth: self.check.max_depth,
+                max_states: self.check.max_states,
+                time: self.check.time.map(|time| time.saturating_sub(self.start.elapsed())),
+                memory: Some(self.budget),
+                stop: self.check.stop.clone(),
+            },
+            errors: self.check.errors,
+            shortest: self.check.shortest,
+        };
+        let search = match self.method.algorithm {
+            Algorithm::Dfs => dfs,
+            Algorithm::Bfs => bfs,
+            Algorithm::Stateless => stateless,
+        };
+        let mut scratch = machine.scratch();
+        let started = Instant::now();
+        let outcome = search(&machine, &mut scratch, &request, progress);
+        self.statistics.seconds.search += started.elapsed().as_secs_f64();
+
+        self.endless_atomic |= scratch.endless_atomic;
+        self.tried.resize(scratch.tried().len(), false);
+        for (all, new) in self.tried.iter_mut().zip(scratch.tried()) {
+            *all |= new;
+        }
+        self.count(task, &outcome);
+        self.explain(task, &outcome);
+        self.take_errors(task, outcome.errors)
+    }
+
+    /// Whether further searches would not be wanted.
+    fn is_over(&self) -> bool {
+        let enough = self.check.errors > 0 && self.errors.len() >= self.check.errors;
+        enough
+            || self
+                .reasons
+                .iter()
+                .any(|it| matches!(it.code, ReasonCode::Time | ReasonCode::Interrupt))
+    }
+
+    fn count(&mut self, task: &Task, outcome: &Outcome) {
+        let counts = &outcome.counts;
+        let all = &mut self.statistics;
+        all.states += counts.states;
+        all.transitions += counts.transitions;
+        all.expanded += counts.expanded;
+        all.matched += counts.matched();
+        all.reopened += counts.reopened;
+        all.error_count += counts.errors;
+        all.depth = all.depth.max(counts.depth);
+        all.state_bytes = all.state_bytes.max(counts.state_bytes);
+        if self.own + counts.memory > all.peak_memory {
+            all.peak_memory = self.own + counts.memory;
+            all.bytes_per_state = counts.memory as f64 / counts.states.max(1) as f64;
+        }
+        if self.many {
+            all.states_by_property.insert(task.name.clone(), counts.states);
+        }
+    }
+
+    /// Says why a search did not see everything.
+    fn explain(&mut self, task: &Task, outcome: &Outcome) {
+        let check = &self.check;
+        let (code, message) = match outcome.stopped {
+            None if !outcome.truncated => return,
+            None => (
+                ReasonCode::MaxDepth,
+                format!(
+                    "runs of more than {} steps were left out",
+                    check.max_depth.unwrap_or_default()
+                ),
+            ),
+            Some(Stopped::Errors) => (
+                ReasonCode::Errors,
+                match check.errors {
+                    1 => "the search ended with the first error".into(),
+                    errors => format!("the search ended with {errors} errors"),
+                },
+            ),
+            Some(Stopped::Limit(limit)) => match limit {
+                Limit::States => (
+                    ReasonCode::MaxStates,
+                    format!("the limit of {} states was hit", check.max_states.unwrap_or_default()),
+                ),
+                Limit::Time => (
+                    ReasonCode::Time,
+                    format!("the time of {:?} was over", check.time.unwrap_or_default()),
+                ),
+                Limit::Memory => (
+                    ReasonCode::Memory,
+                    format!("the memory of {} MB was used up", (self.own + self.budget) >> 20),
+                ),
+                Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
+                Limit::Numbers => {
+                    (ReasonCode::Numbers, "there are more states than can be numbered".into())
+                }
+            },
+        };
+        let counts = &outcome.counts;
+        let covered = match outcome.stopped {
+            Some(Stopped::Limit(_)) => format!(
+                " after {} states, {} of them expanded, up to depth {}",
+                counts.states, counts.expanded, counts.depth
+            ),
+            _ => String::new(),
+        };
+        let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
+        self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
+    }
+
+    /// Replays each error found and adds those that are new.
+    fn take_errors(&mut self, task: &Task, found: Vec<Found>) -> Result<(), Error> {
+        let program = self.check.model.program.clone();
+        for found in found {
+            let violation = found.violation;
+            let claim = task.claim.filter(|_| violation == Violation::ClaimEnd);
+            let enough = self.check.errors > 0 && self.errors.len() >= self.check.errors;
+            if enough || !self.places.insert((Place::of(violation), claim)) {
+                continue;
+            }
+            confirm(&program, task, &found)?;
+            self.errors.push(reported(&program, task, found));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, plan: Plan) -> Report {
+        let complete = self.reasons.is_empty()
+            && plan.not_checked.is_empty()
+            && (self.check.errors == 0 || self.errors.len() < self.check.errors);
+        self.reasons.extend(plan.not_checked);
+        let verdict = match (self.errors.is_empty(), complete) {
+            (false, _) => Verdict::Violated,
+            (true, true) => Verdict::Verified,
+            (true, false) => Verdict::Incomplete,
+        };
+        if self.endless_atomic {
+            self.method.notes.push("an atomic sequence of the model may go on for ever".into());
+        }
+        let model = &self.check.model;
+        let statistics = &mut self.statistics;
+        statistics.seconds = Seconds {
+            load: model.load_time.as_secs_f64(),
+            total: (model.load_time + self.start.elapsed()).as_secs_f64(),
+            ..statistics.seconds
+        };
+        statistics.states_per_second =
+            statistics.states as f64 / statistics.seconds.search.max(1e-9);
+        let seen_all = !self.reasons.iter().any(|it| it.code != ReasonCode::NotChecked);
+        let claims: Vec<_> = plan.tasks.iter().filter_map(|task| task.claim).collect();
+        Report {
+            schema: Report::SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            model: model.name.clone(),
+            verdict,
+            complete,
+            reasons: self.reasons,
+            errors: self.errors,
+            statistics: self.statistics,
+            search: self.method.search().name(),
+            guide: "none",
+            store: self.method.store().name(),
+            por: false,
+            optimize: "none",
+            notes: self.method.notes,
+            unreached: if seen_all {
+                unreached(&model.program, &self.tried, &claims)
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+/// Makes sure that the model does what a run says, before anybody is told. The machine is a fresh
+/// one, so that nothing the search did to its own can make a wrong run look right.
+fn confirm(program: &Arc<Program>, task: &Task, found: &Found) -> Result<(), Error> {
+    let machine = Machine::new(program.clone(), task.options(), Arc::default())
+        .map_err(|error| Error::Internal(error.describe()))?;
+    spinward_trail::confirm(&machine, &found.steps, Some(found.violation), None).map_err(|misfit| {
+        Error::Internal(format!(
+            "the run to an error ({}) does not replay, {misfit}",
+            found.violation.describe(program)
+        ))
+    })
+}
+
+fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
+    let violation = found.violation;
+    let element = violation.transition().map(|id| program.element(program.transition(id).element));
+    let watcher = match violation {
+        Violation::ClaimEnd => task.claim,
+        Violation::TraceMismatch | Violation::TraceComplete => program.trace,
+        _ => None,
+    };
+    let watcher = watcher.map(|body| program.automaton(body));
+    let span = element.map(|it| it.span).or(watcher.map(|it| it.span));
+    let property = match (element, watcher) {
+        (Some(element), _) => element.text.clone(),
+        (None, Some(automaton)) => automaton.name.clone(),
+        (None, None) => "no invalid end state".into(),
+    };
+    ReportedError {
+        kind: violation.kind(),
+        property,
+        message: violation.describe(program),
+        file: span.map(|span| program.source.path(span).display().to_string()),
+        line: span.map(|span| program.source.line(span)),
+        steps: length(&found.steps),
+        cycle_start: None,
+        trail: None,
+        shortest: found.shortest,
+        occurrences: found.occurrences,
+        run: found.steps,
+        claim: task.claim,
+        violation,
+    }
+}
