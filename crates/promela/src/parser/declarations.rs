@@ -207,14 +207,15 @@ impl Parser<'_> {
         }
         self.expect(Punct::LBrace)?;
         let mut fields = vec![self.field_type()?];
-        while self.eat(Punct::Comma) {
+        while self.at(Punct::Comma) || self.at(Punct::Semi) {
+            if self.at(Punct::Semi) {
+                let problem = self
+                    .unexpected("`,` or `}`")
+                    .help("the types of a message's fields are separated by `,`");
+                self.report(problem);
+            }
+            self.bump();
             fields.push(self.field_type()?);
-        }
-        if self.at(Punct::Semi) {
-            return fail(
-                self.unexpected("`,` or `}`")
-                    .help("the types of a message's fields are separated by `,`"),
-            );
         }
         self.expect(Punct::RBrace)?;
         Ok(Initializer::Channel {

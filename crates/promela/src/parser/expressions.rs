@@ -75,6 +75,11 @@ impl Parser<'_> {
                 break;
             }
             if self.at(Punct::Minus) && self.line_ends_statement() {
+                self.report(
+                    Diagnostic::warning(self.span(), "this line is a statement of its own")
+                        .label("not a subtraction: the line's end ended the statement before")
+                        .help("put the `-` at the end of the line before, or parentheses around"),
+                );
                 break;
             }
             let sign = self.bump().span;
@@ -361,18 +366,21 @@ impl Parser<'_> {
         let proctype = self.name("the name of a process type")?;
         self.expect(Punct::LParen)?;
         let args = self.in_parens(|p| {
-            if p.at(Punct::RParen) {
-                Ok(Vec::new())
-            } else {
-                p.operands()
+            let mut args = Vec::new();
+            while !p.at(Punct::RParen) {
+                let arg = p.binary(LOOSEST)?;
+                p.no_probe(&arg)?;
+                args.push(arg);
+                if p.at(Punct::Semi) {
+                    let problem = p.unexpected("`,` or `)`");
+                    p.report(problem.help("arguments are separated by `,`"));
+                    p.bump();
+                } else if !p.eat(Punct::Comma) {
+                    break;
+                }
             }
+            Ok(args)
         })?;
-        if self.at(Punct::Semi) {
-            return fail(
-                self.unexpected("`,` or `)`")
-                    .help("arguments are separated by `,`"),
-            );
-        }
         self.expect(Punct::RParen)?;
         let priority = self.priority()?.map(Box::new);
         let height = args.iter().map(|a| a.height).max().unwrap_or(0) + 1;
@@ -383,19 +391,6 @@ impl Parser<'_> {
             priority,
         };
         Ok(self.operand(kind, start, height))
-    }
-
-    /// One or more expressions with commas between them.
-    fn operands(&mut self) -> Result<Vec<Parsed>> {
-        let mut operands = Vec::new();
-        loop {
-            let operand = self.binary(LOOSEST)?;
-            self.no_probe(&operand)?;
-            operands.push(operand);
-            if !self.eat(Punct::Comma) {
-                return Ok(operands);
-            }
-        }
     }
 
     /// A word and an expression in parentheses.

@@ -315,7 +315,14 @@ impl<'s> Parser<'s> {
         if self.nth_is_name(0) {
             Ok(self.any_word_as_name())
         } else {
-            fail(self.not_a_name(what))
+            let problem = self.not_a_name(what);
+            let misplaced = !self.word().is_empty()
+                && !self.current().after_newline
+                && !matches!(self.word(), "fi" | "od");
+            if misplaced {
+                self.bump();
+            }
+            fail(problem)
         }
     }
 

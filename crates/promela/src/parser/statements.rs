@@ -284,6 +284,7 @@ impl Parser<'_> {
                 Ok(StmtKind::Break)
             }
             "else" => {
+                self.check_else();
                 self.bump();
                 Ok(StmtKind::Else)
             }
@@ -306,6 +307,24 @@ impl Parser<'_> {
         }
     }
 
+    /// `else` says something at the beginning of an option, or of a block or behind a label there.
+    fn check_else(&mut self) {
+        let begins = match &self.stream.previous {
+            Some(previous) => matches!(
+                previous.token.kind,
+                TokenKind::Punct(Punct::ColonColon | Punct::LBrace | Punct::Colon)
+            ),
+            None => true,
+        };
+        if !begins {
+            self.report(
+                Diagnostic::warning(self.span(), "this `else` does not begin an option")
+                    .label("always executable here")
+                    .help("an option begins with `::`: write `:: else -> ...`"),
+            );
+        }
+    }
+
     /// An expression as a statement.
     fn condition(&mut self) -> Result<StmtKind> {
         let expr = self.full_expression()?;
@@ -324,7 +343,9 @@ impl Parser<'_> {
             let name = self.any_word_as_name();
             return self.call(name, None);
         }
-        if self.nth_is_name(1) && !self.next_begins_line() && self.nth_begins_declarator_end(2) {
+        let type_before_name =
+            is_type(self.nth_word(1)) || self.nth_is_name(1) && self.nth_begins_declarator_end(2);
+        if type_before_name && !self.next_begins_line() {
             return fail(self.unknown_type(self.word()));
         }
         let (var, height) = self.variable()?;
@@ -668,6 +689,9 @@ impl Parser<'_> {
         let span = self.span();
         self.bump();
         self.skip_group(Punct::LParen, Punct::RParen);
+        if !self.at(Punct::LBrace) {
+            self.skip_to_closing_word();
+        }
         self.skip_group(Punct::LBrace, Punct::RBrace);
         while self.at_word("else") && (self.nth_is(1, Punct::LBrace) || self.nth_word(1) == "if") {
             self.bump();
@@ -691,6 +715,32 @@ impl Parser<'_> {
                 depth -= 1;
             }
             self.bump();
+        }
+    }
+
+    /// Passes everything up to and with the `fi` or `od` of the current block, if it has one that
+    /// closes nothing in between.
+    fn skip_to_closing_word(&mut self) {
+        let mut open = 0usize;
+        let lexemes = self.stream.lexemes.iter().map(|lexeme| &lexeme.token.kind);
+        for (ahead, kind) in lexemes.enumerate() {
+            match kind {
+                TokenKind::Punct(Punct::LBrace) => open += 1,
+                TokenKind::Punct(Punct::RBrace | Punct::ColonColon) if open == 0 => return,
+                TokenKind::Punct(Punct::RBrace) => open -= 1,
+                TokenKind::Ident(word) => match word.as_str() {
+                    "if" | "do" => open += 1,
+                    "fi" | "od" if open == 0 => {
+                        for _ in 0..=ahead {
+                            self.bump();
+                        }
+                        return;
+                    }
+                    "fi" | "od" => open -= 1,
+                    _ => {}
+                },
+                _ => {}
+            }
         }
     }
 

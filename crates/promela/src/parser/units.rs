@@ -1,7 +1,7 @@
 //! What stands at the top level.
 
 use super::errors::Opener;
-use super::keywords::is_type;
+use super::keywords::{is_type, starts_unit};
 use super::{Parser, Result, fail};
 use crate::Diagnostic;
 use crate::ast::{
@@ -99,7 +99,11 @@ impl Parser<'_> {
         let params = if self.at(Punct::LBrace) {
             Vec::new()
         } else {
-            self.parameters()?
+            self.parameters().unwrap_or_else(|problem| {
+                self.report(*problem);
+                self.skip_to_body();
+                Vec::new()
+            })
         };
         let priority = self.priority()?;
         let provided = if self.eat_word("provided") {
@@ -163,6 +167,18 @@ impl Parser<'_> {
         }
         self.bump();
         Ok(params)
+    }
+
+    /// Goes on behind a mistake among parameters: to the body.
+    fn skip_to_body(&mut self) {
+        while !matches!(
+            self.current().kind,
+            TokenKind::Eof | TokenKind::Punct(Punct::LBrace | Punct::RBrace)
+        ) && !starts_unit(self.word())
+            && !matches!(self.word(), "priority" | "provided")
+        {
+            self.bump();
+        }
     }
 
     /// `priority n`

@@ -6,21 +6,16 @@ use crate::parser::tests::accepted;
 
 /// A tree as text, without places and numbers of names.
 fn shape(model: &Model) -> String {
-    let text = format!("{:?}", model.units);
-    let mut shape = String::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find(": ") {
-        let (before, after) = rest.split_at(at + 2);
-        shape += before;
-        let skipped = match after {
-            _ if after.starts_with("Span {") => after.find('}'),
-            _ if after.starts_with("NameId(") => after.find(')'),
-            _ if before.ends_with("after_newline: ") => after.find('e'),
-            _ => None,
-        };
-        rest = &after[skipped.map_or(0, |n| n + 1)..];
+    let mut text = format!("{:?}", model.units);
+    for (start, end) in [("Span {", '}'), ("NameId(", ')'), ("after_newline: ", 'e')] {
+        let mut pieces = text.split(start);
+        let mut kept = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            kept += piece.split_once(end).map_or(piece, |(_, rest)| rest);
+        }
+        text = kept;
     }
-    shape + rest
+    text
 }
 
 #[track_caller]
@@ -62,7 +57,91 @@ ltl p1 { []( (P[0]@L->(<>(g[1]==2 U X true))) W !false<->c_expr { y }) }
 trace { do :: q!a,1 od }
 init priority 3 { skip }"#,
     );
-    expect![[""]].assert_eq(&printed);
+    expect![[r#"
+        mtype = { a, b };
+        mtype:k = { c, d };
+
+        typedef T {
+            byte x[2];
+            unsigned y : 3 = 2;
+        }
+
+        hidden int g[3] = { 1, 2, 3 };
+        chan q = [2] of { byte, T }, r;
+
+        inline f(p, w) {
+            if
+            :: p > 2 -> goto L; :: else
+            fi
+            L: p = -w - 1; q!p; q?_, eval(p)
+        }
+
+        c_decl { int z;}
+        c_state "int z" "Global"
+
+        active [2] proctype P(byte n, m; chan o) priority 2 provided (g[0] > 1) {
+            byte i;
+            T t;
+            xr q;
+            end:
+            do
+            :: q!a,1,t.x[i] -> i++
+            :: q?<b,eval(i),_,-1> -> break
+            :: true ->
+                atomic {
+                    (i -> 1 : 2) == 3;
+                    q??[a];
+                    f(i, g[1] + 2)
+                } unless {
+                    timeout;
+                    skip;
+                    L:
+                }
+            :: i = 1; i = 2
+            :: i = 3;
+                i = 4;
+                i = 5
+            od;
+            for (i : 1 .. 3) {
+                select (i : 0 .. 2);
+                select (i : 0 .. (3))
+            };
+            assert(P[1]@end && P:i == 2 && nfull(q) || len(q) > 1);
+            printf("%d\n", run P(1, q) priority 3);
+            if
+            :: skip
+            fi unless {
+                skip
+            };
+            d_step {
+                c_code [x] { y();};
+                set_priority(0, 1)
+            };
+            A:
+            B:
+            skip
+        }
+
+        never n {
+            T0:
+            if
+            :: !np_ -> goto T0
+            fi
+        }
+
+        ltl p1 { [] ((P[0]@L -> <> (g[1] == 2 U X true)) W !false <-> c_expr { y}) }
+
+        trace {
+            do
+            :: q!a,1
+            od
+        }
+
+        init priority 3 {
+            skip
+        }
+    "#]]
+    .assert_eq(&printed);
 }
 
 #[test]

@@ -40,6 +40,28 @@ fn separators() {
 }
 
 #[test]
+fn dubious_places() {
+    check(
+        "int x; init { x = x\n - 1 }",
+        expect![[r#"
+        2:2+1 warning: this line is a statement of its own
+            help: put the `-` at the end of the line before, or parentheses around
+    "#]],
+    );
+    check(
+        "int x; init { if :: x -> skip\n else -> skip fi }",
+        expect![[r#"
+            2:2+4 warning: this `else` does not begin an option
+                help: an option begins with `::`: write `:: else -> ...`
+        "#]],
+    );
+    check(
+        "int x; init { if :: { else -> x = 1 } :: x fi }",
+        expect![[""]],
+    );
+}
+
+#[test]
 fn operators_of_other_languages() {
     check(
         "int x; init { (x = 1) -> skip }",
@@ -109,10 +131,9 @@ fn statements_of_other_languages() {
     check(
         "int x; init { if (x == 1) x = 2 fi; skip }",
         expect![[r#"
-        1:15+2 `if` is followed by options, not by a condition
-            help: write `if :: condition -> ... :: else -> ... fi`
-        1:33+2 the keyword `fi` outside of any `if` or `do`
-    "#]],
+            1:15+2 `if` is followed by options, not by a condition
+                help: write `if :: condition -> ... :: else -> ... fi`
+        "#]],
     );
     check(
         "int x; init { while (x) { x-- } skip }",
@@ -166,11 +187,11 @@ fn statements_of_other_languages() {
     check(
         "const int x = 1; boolean b;",
         expect![[r#"
-        1:1+5 expected a declaration or a process, found `const`
-            help: statements belong in the braces of a `proctype` or of `init`
-        1:18+7 there is no type `boolean`
-            help: did you mean `bool`?
-    "#]],
+            1:1+5 there is no type `const`
+                help: name a constant by `#define`
+            1:18+7 there is no type `boolean`
+                help: did you mean `bool`?
+        "#]],
     );
 }
 
@@ -334,9 +355,8 @@ fn units() {
     check(
         "proctype P(a; byte b = 2) { skip }",
         expect![[r#"
-        1:12+1 expected the type of a parameter, found `a`
-        1:25+1 expected a declaration or a process, found `)`
-    "#]],
+            1:12+1 expected the type of a parameter, found `a`
+        "#]],
     );
     check(
         "proctype P(byte b = 2) { skip }",
@@ -353,9 +373,9 @@ fn units() {
     check(
         "init() { skip }",
         expect![[r#"
-        1:5+1 expected `{`, found `(`
-            help: `init` has no parameters
-    "#]],
+            1:5+1 expected `{`, found `(`
+                help: `init` has no parameters
+        "#]],
     );
     check(
         "x = 1; assert(true);",
@@ -413,7 +433,6 @@ fn declarations() {
                 help: a channel is written `[capacity] of { type, type }`
             2:23+1 expected `,` or `}`, found `;`
                 help: the types of a message's fields are separated by `,`
-            2:29+1 expected the name of a variable, found `}`
         "#]],
     );
     check(
@@ -500,12 +519,10 @@ fn expressions() {
     check(
         "init { run P; run P(1; 2) }",
         expect![[r#"
-        1:13+1 expected `(`, found `;`
-        1:22+1 expected `,` or `)`, found `;`
-            help: arguments are separated by `,`
-        1:25+0 expected `;`, found `)`
-            at 1:25: this does not continue the statement
-    "#]],
+            1:13+1 expected `(`, found `;`
+            1:22+1 expected `,` or `)`, found `;`
+                help: arguments are separated by `,`
+        "#]],
     );
     check(
         "init { goto 3; goto ; printf(x); printf(\"a\" \"b\") }",
@@ -520,10 +537,9 @@ fn expressions() {
     check(
         "init { x = f.if; eval(x) }",
         expect![[r#"
-        1:14+2 the keyword `if` cannot be used as a name
-        1:27+0 `{` is not closed: expected `}`, found the end of the text
-            at 1:6: this `{` is open
-    "#]],
+            1:14+2 the keyword `if` cannot be used as a name
+            1:18+4 expected a statement, found the keyword `eval`
+        "#]],
     );
     check(
         "init { select (i : 3 .. 1) }",
@@ -534,9 +550,10 @@ fn expressions() {
     check(
         "init { x = (f(1) == 2) }",
         expect![[r#"
-        1:14+1 expected `)`, found `(`
-            at 1:12: this `(` is open
-    "#]],
+            1:14+1 expected `)`, found `(`
+                at 1:12: this `(` is open
+                help: there are no functions; an inline is called by a statement of its own, `f(...)` or `x = f(...)`
+        "#]],
     );
 }
 
