@@ -339,6 +339,11 @@ impl<'a> Flow<'a> {
         self.sequences[id.0 as usize]
     }
 
+    /// Whether a body is a never claim.
+    pub fn is_claim(&self, body: BodyId) -> bool {
+        self.symbols.body(body).kind == BodyKind::Never
+    }
+
     /// The elements of a sequence, to its last.
     pub fn members(&self, id: SequenceId) -> Members<'_, 'a> {
         let Sequence { first, last, .. } = self.sequence(id);
@@ -369,7 +374,7 @@ impl<'a> Flow<'a> {
 
     fn body(&mut self, id: BodyId, body: &'a Body) {
         self.body = id;
-        self.in_claim = self.symbols.body(id).kind == BodyKind::Never;
+        self.in_claim = self.is_claim(id);
         self.next_local = 1;
         self.loops.clear();
         self.seen.clear();
