@@ -14,7 +14,7 @@ use crate::token::Punct;
 use super::lexer::single_token;
 use super::macros::{Body, BodyToken, Builtin, Macro};
 use super::text::{RawKind, RawToken};
-use super::{MAX_MACRO_NESTING, MAX_TOKENS, Preprocessor};
+use super::{MAX_MACRO_NESTING, MAX_MADE_BYTES, MAX_TOKENS, Preprocessor};
 
 /// Tokens to be read before those below.
 pub(super) struct Context {
@@ -58,18 +58,76 @@ impl Preprocessor<'_> {
 
     /// Tokens with all macros in them expanded.
     pub(super) fn expand_tokens(&mut self, tokens: Vec<RawToken>) -> Vec<RawToken> {
-        let floor = self.floor.replace(self.contexts.len());
-        self.push_context(tokens, None);
-        let mut expanded = Vec::new();
-        loop {
-            let token = self.next_expanded();
-            if token.kind == RawKind::Eof {
-                break;
+        self.read_only(tokens, |this| {
+            let mut expanded = Vec::new();
+            loop {
+                let token = this.next_expanded();
+                if token.kind == RawKind::Eof {
+                    return expanded;
+                }
+                expanded.push(token);
             }
-            expanded.push(token);
+        })
+    }
+
+    /// The tokens of an `#if` with all macros expanded, and 1 or 0 for `defined(NAME)`.
+    pub(super) fn expand_condition(
+        &mut self,
+        tokens: Vec<RawToken>,
+    ) -> Result<Vec<RawToken>, Diagnostic> {
+        let defined = self.interner.intern("defined");
+        self.read_only(tokens, |this| {
+            let mut expanded = Vec::new();
+            loop {
+                let mut token = this.next_expanded();
+                if token.kind == RawKind::Eof {
+                    return Ok(expanded);
+                }
+                if token.kind == RawKind::Ident(defined) {
+                    let value = if this.is_defined(token.span)? {
+                        "1"
+                    } else {
+                        "0"
+                    };
+                    token.kind = RawKind::Number(this.interner.intern(value));
+                }
+                expanded.push(token);
+            }
+        })
+    }
+
+    /// Whether the macro named after `defined` is.
+    fn is_defined(&mut self, defined: Span) -> Result<bool, Diagnostic> {
+        let first = self.next_raw();
+        let parenthesis = first.kind.is(Punct::LParen);
+        let name = if parenthesis { self.next_raw() } else { first };
+        let closed = !parenthesis || self.next_raw().kind.is(Punct::RParen);
+        match name.kind {
+            RawKind::Ident(name) if closed => Ok(self.macros.get(name).is_some()),
+            _ => {
+                let message = "`defined` needs the name of a macro";
+                Err(Diagnostic::error(defined, message).help("write `defined(NAME)`"))
+            }
+        }
+    }
+
+    /// Lets `read` see these tokens and nothing after them.
+    fn read_only<T>(&mut self, tokens: Vec<RawToken>, read: impl FnOnce(&mut Self) -> T) -> T {
+        let bottom = self.contexts.len();
+        let floor = self.floor.replace(bottom);
+        self.push_context(tokens, None);
+        let result = read(self);
+        while self.contexts.len() > bottom {
+            self.pop_context();
         }
         self.floor = floor;
-        expanded
+        result
+    }
+
+    fn pop_context(&mut self) {
+        if let Some(done) = self.contexts.pop().and_then(|context| context.of) {
+            done.busy.set(false);
+        }
     }
 
     fn push_context(&mut self, tokens: Vec<RawToken>, of: Option<Rc<Macro>>) {
@@ -87,7 +145,9 @@ impl Preprocessor<'_> {
     fn next_raw(&mut self) -> RawToken {
         self.tokens_read += 1;
         if self.tokens_read > MAX_TOKENS {
-            self.stop_at_token_limit();
+            self.stop_expanding(format!(
+                "the model has more than {MAX_TOKENS} words after macro expansion"
+            ));
         }
         if self.stopped {
             return self.end;
@@ -100,9 +160,7 @@ impl Preprocessor<'_> {
                     context.next += 1;
                     break token;
                 }
-                if let Some(done) = self.contexts.pop().and_then(|context| context.of) {
-                    done.busy.set(false);
-                }
+                self.pop_context();
             } else if self.floor.is_some() {
                 return self.end;
             } else {
@@ -116,13 +174,9 @@ impl Preprocessor<'_> {
         token
     }
 
-    fn stop_at_token_limit(&mut self) {
-        if self.stopped {
-            return;
-        }
-        let mut problem = Diagnostic::global_error(format!(
-            "the model has more than {MAX_TOKENS} words after macro expansion"
-        ));
+    /// Stops, with the blame on the latest macro use.
+    fn stop_expanding(&mut self, message: String) {
+        let mut problem = Diagnostic::global_error(message);
         problem.span = self.last_use;
         if problem.span.is_some() {
             problem = problem
@@ -130,6 +184,17 @@ impl Preprocessor<'_> {
                 .note("macros that use each other twice or more grow very fast");
         }
         self.stop(problem);
+    }
+
+    /// Counts text made by `#` or `##`.
+    fn count_made(&mut self, bytes: usize) {
+        self.bytes_made += bytes;
+        if self.bytes_made > MAX_MADE_BYTES {
+            let megabytes = MAX_MADE_BYTES >> 20;
+            self.stop_expanding(format!(
+                "the operators `#` and `##` of macros make more than {megabytes} MiB of text"
+            ));
+        }
     }
 
     /// Replaces a macro's name by its text. False if it is a function-like macro's name without
@@ -346,10 +411,8 @@ impl Preprocessor<'_> {
                 }
                 (Some(param), Some(arguments)) => {
                     let is_variadic = variadic == Some(true) && param + 1 == arguments.raw.len();
-                    if let Some(left) = paste_to
-                        && is_variadic
-                        && left.token.kind.is(Punct::Comma)
-                    {
+                    let after_comma = tokens.last().is_some_and(|t| t.kind.is(Punct::Comma));
+                    if paste_to.is_some() && is_variadic && after_comma {
                         // `, ## __VA_ARGS__`: the comma goes if the argument was not given.
                         if arguments.variadic_omitted {
                             tokens.pop();
@@ -400,12 +463,9 @@ impl Preprocessor<'_> {
                 self.nesting -= 1;
                 expanded
             } else {
-                let mut problem = Diagnostic::global_error(format!(
-                    "macro uses are nested in each other's arguments more than \
-                     {MAX_MACRO_NESTING} deep"
+                self.stop_expanding(format!(
+                    "macro uses are nested more than {MAX_MACRO_NESTING} deep in arguments"
                 ));
-                problem.span = self.last_use;
-                self.stop(problem);
                 raw
             });
         }
@@ -417,6 +477,7 @@ impl Preprocessor<'_> {
         let (a, b) = (tokens[right - 1].kind, tokens[right].kind);
         let (a, b) = (a.text(&self.interner), b.text(&self.interner));
         let joined = format!("{a}{b}");
+        self.count_made(joined.len());
         match single_token(&joined, &mut self.interner) {
             Some(kind) => {
                 tokens.remove(right);
@@ -447,6 +508,7 @@ impl Preprocessor<'_> {
             }
         }
         text.push('"');
+        self.count_made(text.len());
         RawToken {
             kind: RawKind::String(self.interner.intern(&text)),
             ..own

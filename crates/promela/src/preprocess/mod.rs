@@ -38,7 +38,9 @@ use self::words::Words;
 pub use self::include::read_file;
 
 /// Tokens read in all, those of macros counted at every use.
-const MAX_TOKENS: usize = 20_000_000;
+const MAX_TOKENS: usize = if cfg!(test) { 1_000_000 } else { 20_000_000 };
+/// Bytes of text made by `#` and `##`.
+const MAX_MADE_BYTES: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// Depth of macro uses in arguments of macro uses.
 const MAX_MACRO_NESTING: usize = 200;
 /// Depth of files that include files.
@@ -106,6 +108,8 @@ struct Preprocessor<'a> {
     includes: usize,
     bytes_read: usize,
     tokens_read: usize,
+    /// Bytes made by `#` and `##`.
+    bytes_made: usize,
     /// Value of the next `__COUNTER__`.
     counter: u64,
     /// The latest macro use.
@@ -136,6 +140,7 @@ impl<'a> Preprocessor<'a> {
             includes: 0,
             bytes_read: length,
             tokens_read: 0,
+            bytes_made: 0,
             counter: 0,
             last_use: None,
             end: RawToken {
