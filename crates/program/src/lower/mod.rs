@@ -1,8 +1,8 @@
 //! From syntax to automata.
 //!
-//! [`flow`] numbers the elements as SPIN's parser does, [`table`] works out the transitions of each
-//! local state as SPIN's generator does, [`expr`] and [`action`] say what a transition tests and
-//! does in terms of offsets, which [`layout`] hands out, and [`init`] says what the variables start
+//! `flow` numbers the elements as SPIN's parser does, `table` works out the transitions of each
+//! local state as SPIN's generator does, `expr` and `action` say what a transition tests and
+//! does in terms of offsets, which `layout` hands out, and `init` says what the variables start
 //! with. The tables are those of SPIN 6.5.2 without its optimisations (`spin -o1 -o2 -o3 -a`).
 
 mod action;
