@@ -366,9 +366,13 @@ fn verdict_line(report: &Report) -> String {
 
 /// An error in one line, with its place.
 fn headline(error: &ReportedError) -> String {
-    match (&error.file, error.line) {
-        (Some(file), Some(line)) => format!("{} at {file}:{line}", error.message),
+    let what = match error.kind {
+        "assertion" => format!("{} is false", error.property),
         _ => error.message.clone(),
+    };
+    match (&error.file, error.line) {
+        (Some(file), Some(line)) => format!("{what} at {file}:{line}"),
+        _ => what,
     }
 }
 
