@@ -33,16 +33,16 @@ impl<'m> Resolver<'m> {
     pub(super) fn check_new(&mut self, name: &Name) {
         let local = self.body.as_ref().and_then(|body| body.get(&name.text));
         let (kind, first) = match local {
-            Some((_, Local::Label, span)) => ("label", Some(span)),
-            Some((_, Local::Variable(_) | Local::Wrong, span)) => ("variable", Some(span)),
+            Some((_, Local::Label, span)) => ("a label", Some(span)),
+            Some((_, Local::Variable(_) | Local::Wrong, span)) => ("a variable", Some(span)),
             None => match self.globals.get(&name.text) {
-                Some(declared) => (declared.meaning.map_or("name", kind_of), declared.span),
+                Some(declared) => (declared.meaning.map_or("a name", kind_of), declared.span),
                 None => return,
             },
         };
         let mut error = Diagnostic::error(
             name.span,
-            format!("redeclaration of `{}`, already a {kind}", name.text),
+            format!("redeclaration of `{}`, already {kind}", name.text),
         )
         .label("declared again here");
         if let Some(first) = first {
@@ -159,7 +159,7 @@ impl<'m> Resolver<'m> {
     }
 
     fn no_such_type(&mut self, name: &Name, site: Option<Site>) {
-        let mut error = Diagnostic::error(name.span, format!("no type `{}`", name.text));
+        let mut error = Diagnostic::error(name.span, format!("there is no type `{}`", name.text));
         let itself = matches!(site, Some(Site::Field(id))
             if self.symbols.typedef(id).name == name.text);
         if itself {
@@ -258,7 +258,7 @@ impl<'m> Resolver<'m> {
             let mut error = Diagnostic::error(
                 name.span,
                 format!(
-                    "`{}` is a {} and cannot name a field",
+                    "`{}` is {} and cannot name a field",
                     name.text,
                     kind_of(symbol)
                 ),

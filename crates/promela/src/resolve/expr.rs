@@ -324,7 +324,7 @@ impl<'m> Resolver<'m> {
                 let error = Diagnostic::error(
                     first.name.span,
                     format!(
-                        "`{}` is a {}, not a variable",
+                        "`{}` is {}, not a variable",
                         first.name.text,
                         kind_of(other)
                     ),
@@ -496,7 +496,7 @@ impl<'m> Resolver<'m> {
             [part, ..] => {
                 self.report(Diagnostic::error(
                     var.span,
-                    format!("`{}` is a {kind}, not an array or record", part.name.text),
+                    format!("`{}` is {kind}, not an array or record", part.name.text),
                 ));
                 None
             }

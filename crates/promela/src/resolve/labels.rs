@@ -56,12 +56,12 @@ impl<'m> Resolver<'m> {
         let block = match known {
             Some((block, Local::Label | Local::Wrong, _)) => block,
             Some((block, Local::Variable(_), span)) => {
-                self.bad_label(name, "variable", span);
+                self.bad_label(name, "a variable", span);
                 block
             }
             None => {
                 if let Some(declared) = self.globals.get(&name.text) {
-                    let kind = declared.meaning.map_or("name", super::kind_of);
+                    let kind = declared.meaning.map_or("a name", super::kind_of);
                     self.bad_label(name, kind, declared.span);
                 }
                 let body = self.body();
@@ -80,7 +80,7 @@ impl<'m> Resolver<'m> {
     fn bad_label(&mut self, name: &Name, kind: &str, span: Option<Span>) {
         let mut error = Diagnostic::error(
             name.span,
-            format!("`{}` is a {kind} and cannot be a label too", name.text),
+            format!("`{}` is {kind} and cannot be a label too", name.text),
         );
         if let Some(span) = span {
             error = error.related(span, "declared here");

@@ -13,6 +13,8 @@ mod later;
 mod scope;
 mod stmt;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -400,14 +402,14 @@ fn is_body(unit: &Unit) -> bool {
 /// What to call the thing a name stands for.
 fn kind_of(symbol: Symbol) -> &'static str {
     match symbol {
-        Symbol::Variable(_) => "variable",
-        Symbol::Mtype(..) => "mtype constant",
-        Symbol::Body(_) => "process type",
-        Symbol::Typedef(_) => "typedef",
-        Symbol::MtypeSet(_) => "set of mtype names",
-        Symbol::Predefined(_) => "predefined variable",
-        Symbol::Label(_) => "label",
-        Symbol::Inline => "inline",
-        Symbol::Ltl => "property",
+        Symbol::Variable(_) => "a variable",
+        Symbol::Mtype(..) => "an mtype constant",
+        Symbol::Body(_) => "a process type",
+        Symbol::Typedef(_) => "a typedef",
+        Symbol::MtypeSet(_) => "a set of mtype names",
+        Symbol::Predefined(_) => "a predefined variable",
+        Symbol::Label(_) => "a label",
+        Symbol::Inline => "an inline",
+        Symbol::Ltl => "a property",
     }
 }

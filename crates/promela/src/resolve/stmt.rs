@@ -33,15 +33,15 @@ impl<'m> Resolver<'m> {
         // SPIN's parser knows the end of the beginning only here.
         self.body().beginning = false;
         match &stmt.kind {
-            StmtKind::Block(stmts) => self.labelled_block(stmts, "block"),
-            StmtKind::Atomic(stmts) => self.labelled_block(stmts, "`atomic`"),
+            StmtKind::Block(stmts) => self.labelled_block(stmts, "a block"),
+            StmtKind::Atomic(stmts) => self.labelled_block(stmts, "an `atomic`"),
             StmtKind::DStep(stmts) => self.d_step(stmts),
             StmtKind::Inline {
                 name, result, body, ..
             } => {
                 self.set(name, Symbol::Inline);
                 let outer = self.body().inline.replace(&name.text);
-                self.labelled_block(body, "body of an inline");
+                self.labelled_block(body, "an inline");
                 self.body().inline = outer;
                 self.unused_result(result.as_ref());
             }
@@ -139,8 +139,8 @@ impl<'m> Resolver<'m> {
     fn check_first_label(&mut self, stmts: &'m [Stmt], what: &str) {
         if let Some(span) = misplaced_label(stmts) {
             self.report(
-                Diagnostic::error(span, format!("a label at the beginning of a {what}"))
-                    .help(format!("put the label before the {what}")),
+                Diagnostic::error(span, format!("a label at the beginning of {what}"))
+                    .help("put the label before it"),
             );
         }
     }
@@ -153,7 +153,7 @@ impl<'m> Resolver<'m> {
             body.d_step = Some(body.d_steps);
             body.loops_in_d_step = 0;
         }
-        self.labelled_block(stmts, "`d_step`");
+        self.labelled_block(stmts, "a `d_step`");
         let body = self.body();
         (body.d_step, body.loops_in_d_step) = outer;
     }
@@ -330,7 +330,7 @@ impl<'m> Resolver<'m> {
     }
 
     fn assign(&mut self, var: &'m VarRef, op: &'m AssignOp, span: Span) {
-        let target = self.scalar(var);
+        let target = self.assigned(var);
         if self.body_kind() == Some(BodyKind::Never) {
             self.report(Diagnostic::warning(
                 span,
@@ -355,6 +355,21 @@ impl<'m> Resolver<'m> {
             self.check_writable(var, target);
         }
         self.check_self_index(var);
+    }
+
+    /// What is assigned to: a single value.
+    fn assigned(&mut self, var: &'m VarRef) -> Option<Target> {
+        let target = self.var_ref(var, false)?;
+        if let Target::Variable(id) = target
+            && let Type::Struct(_) = self.symbols.variable(id).ty
+        {
+            let error = Diagnostic::error(var.span, "a record cannot be assigned to as a whole")
+                .related(self.symbols.variable(id).span, "declared here")
+                .help("assign to its fields one by one");
+            self.report(error);
+            return None;
+        }
+        Some(target)
     }
 
     fn check_writable(&mut self, var: &VarRef, target: Target) {
