@@ -22,7 +22,7 @@ impl<'a> Context<'a> {
         match &element.kind {
             Kind::Simple(Simple::Statement(stmt)) if in_trace => self.event(stmt),
             Kind::Simple(simple) => {
-                let action = self.simple(*simple, element.body);
+                let action = self.simple(*simple);
                 if element.d_step.is_some() && matches!(action, Action::Run { .. }) {
                     self.error(element.span, "`run` inside of a `d_step`");
                 }
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn simple(&mut self, simple: Simple<'a>, body: BodyId) -> Action {
+    fn simple(&mut self, simple: Simple<'a>) -> Action {
         match simple {
             Simple::Skip => Action::Skip,
             Simple::Statement(stmt) => self.statement(stmt),
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
             }
             Simple::Below(var, limit) => self.compare(var, BinaryOp::Lt, limit),
             Simple::Increment(var) => self.count(var, BinaryOp::Add),
-            Simple::Rotate(step, stmt) => self.rotate(step, stmt, body),
+            Simple::Rotate(step, stmt) => self.rotate(step, stmt),
         }
     }
 
@@ -269,7 +269,7 @@ impl<'a> Context<'a> {
     }
 
     /// A step of `for (m in c)`, which takes each message out and puts it back.
-    fn rotate(&mut self, step: Rotate, stmt: &'a Stmt, body: BodyId) -> Action {
+    fn rotate(&mut self, step: Rotate, stmt: &'a Stmt) -> Action {
         let StmtKind::For {
             var,
             range: ForRange::In(channel),
@@ -278,7 +278,7 @@ impl<'a> Context<'a> {
         else {
             return Action::Skip;
         };
-        let Some(counter) = self.counter(stmt, body) else {
+        let Some(counter) = self.counter(var) else {
             self.error(stmt.span, "`for` runs over an array or a channel");
             return Action::Skip;
         };
@@ -317,17 +317,10 @@ impl<'a> Context<'a> {
     }
 
     /// The hidden variable that counts the messages of a `for (m in c)`.
-    fn counter(&self, stmt: &Stmt, body: BodyId) -> Option<Place> {
-        self.symbols
-            .body(body)
-            .locals
-            .iter()
-            .copied()
-            .find(|&id| {
-                let variable = self.symbols.variable(id);
-                variable.synthetic && variable.span == stmt.span
-            })
-            .map(|id| self.whole(id))
+    fn counter(&self, var: &VarRef) -> Option<Place> {
+        let name = var.parts.first()?.name.id;
+        let id = self.symbols.for_counters.get(&name)?;
+        Some(self.whole(*id))
     }
 
     /// A send or receive in a trace is what the model is to do.
