@@ -153,7 +153,10 @@ impl Context<'_> {
                     self.uses.last = true;
                     Expr::Last
                 }
-                Predefined::Priority => Expr::Priority,
+                Predefined::Priority => {
+                    self.uses.priorities = true;
+                    Expr::Priority
+                }
                 Predefined::Scratch => {
                     self.error(var.span, "`_` has no value");
                     Expr::Const(0)

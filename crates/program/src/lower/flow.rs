@@ -7,7 +7,7 @@
 //! keeps the piece of syntax it stands for; what it does is worked out later, once all labels are
 //! known.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_promela::ast::{
     AssignOp, Body, Choice, Decl, Expr, ExprKind, ForRange, Label, Model, Stmt, StmtKind, Unit,
     VarRef,
@@ -19,7 +19,7 @@ use super::remote;
 use crate::ir::ElementId;
 
 /// A sequence of elements, in [`Flow::sequences`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SequenceId(u32);
 
 /// Elements linked by [`Element::next`].
@@ -262,6 +262,8 @@ pub(super) struct Flow<'a> {
     scopes: Vec<u32>,
     /// The label names seen in this body.
     seen: FxHashMap<&'a str, Vec<LabelSymbol<'a>>>,
+    /// Which escapes are attached to which sequences.
+    attached: FxHashSet<(SequenceId, SequenceId)>,
 }
 
 const NO_LABELS: &[Label] = &[];
@@ -286,6 +288,7 @@ impl<'a> Flow<'a> {
             scope: 0,
             scopes: vec![0],
             seen: FxHashMap::default(),
+            attached: FxHashSet::default(),
         };
         let ids: FxHashMap<usize, BodyId> = symbols
             .bodies
@@ -1102,6 +1105,9 @@ impl<'a> Flow<'a> {
 
     /// Lets every element of a sequence be left by an escape.
     fn attach_escape(&mut self, normal: SequenceId, escape: SequenceId) {
+        if !self.attached.insert((normal, escape)) {
+            return;
+        }
         let Sequence { first, extent, .. } = self.sequence(normal);
         let mut at = Some(first);
         while let Some(id) = at {
@@ -1139,21 +1145,19 @@ impl<'a> Flow<'a> {
 
     fn make_atomic(&mut self, sequence: SequenceId, d_step: bool) {
         self.walk_atomic(sequence, d_step);
-        let mut sequence = sequence;
+        let mut last = self.sequence(sequence).last;
         loop {
-            let last = self.sequence(sequence).last;
-            match self.element(last).kind {
-                Kind::Block(BlockKind::Plain | BlockKind::Atomic, inside) => sequence = inside,
-                Kind::Unless(normal, _) => sequence = normal,
-                _ => {
-                    let last = self.element_mut(last);
-                    last.atomic = false;
-                    last.atomic_end = true;
-                    return;
+            last = match self.element(last).kind {
+                Kind::Block(BlockKind::Plain | BlockKind::Atomic, inside) => {
+                    self.sequence(inside).last
                 }
-            }
-            self.walk_atomic(sequence, d_step);
+                Kind::Unless(normal, _) => self.sequence(normal).last,
+                _ => break,
+            };
         }
+        let last = self.element_mut(last);
+        last.atomic = false;
+        last.atomic_end = true;
     }
 
     fn walk_atomic(&mut self, sequence: SequenceId, d_step: bool) {

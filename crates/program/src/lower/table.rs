@@ -484,12 +484,11 @@ impl<'a> Builder<'_, 'a> {
         self.collect(inside, &mut members);
         let mut ordered: Vec<_> = members.iter().copied().collect();
         ordered.sort_unstable();
+        // What is inside of an element has a smaller number.
         for member in ordered {
             let local = self.local(member) as usize;
             table.inside[local] = true;
-            let mut rows = Vec::new();
-            self.inner_rows(member, &members, to, &mut rows);
-            table.rows[local] = rows;
+            table.rows[local] = self.inner_rows(member, &members, to, &table.rows);
         }
         let entry = self.local(self.entry(inside));
         table.entries.push((id, entry));
@@ -513,43 +512,41 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
+    /// The transitions of an element inside of a `d_step`, given those of all before it.
     fn inner_rows(
         &mut self,
         id: ElementId,
         members: &FxHashSet<ElementId>,
         to: u32,
-        rows: &mut Vec<Row>,
-    ) {
-        match self.element(id).kind.clone() {
-            Kind::Choice { options, .. } => {
-                for option in options {
-                    let guard = self.entry(option);
-                    if !self.never_possible(guard) {
-                        self.inner_rows(guard, members, to, rows);
-                    }
-                }
-            }
-            Kind::Block(_, inner) => {
-                self.inner_rows(self.entry(inner), members, to, rows);
-            }
-            Kind::Unless(normal, _) => {
-                self.inner_rows(self.entry(normal), members, to, rows);
-            }
+        known: &[Vec<Row>],
+    ) -> Vec<Row> {
+        let guards = match &self.element(id).kind {
+            Kind::Choice { options, .. } => options
+                .iter()
+                .map(|&option| self.entry(option))
+                .filter(|&guard| !self.never_possible(guard))
+                .collect(),
+            Kind::Block(_, inner) => vec![self.entry(*inner)],
+            Kind::Unless(normal, _) => vec![self.entry(*normal)],
             kind => {
                 let next = match kind {
-                    Kind::Goto(Jump { target, .. }) => target,
+                    Kind::Goto(Jump { target, .. }) => *target,
                     _ => self.element(id).next,
                 };
                 let to = self.inner_follow(next, members, to);
-                rows.push(Row {
+                return vec![Row {
                     element: id,
                     to,
                     atomic: false,
                     escape: 0,
                     escapes: Vec::new(),
-                });
+                }];
             }
-        }
+        };
+        guards
+            .into_iter()
+            .flat_map(|guard| known[self.local(guard) as usize].iter().cloned())
+            .collect()
     }
 
     fn inner_follow(

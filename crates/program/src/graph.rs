@@ -1,1 +1,0 @@
-//! The automata as pictures and data.
