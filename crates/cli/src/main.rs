@@ -47,13 +47,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Verify a model: assertions, deadlocks, never claims, traces
     Check(check::Args),
-    /// Run a model: at random, by hand, or along a trail
     Simulate(simulate::Args),
-    /// Replay a trail, made by spinward or by SPIN, step by step
     Trail(trail::Args),
-    /// Draw the automata of a model's processes
     Graph(graph::Args),
 }
 
