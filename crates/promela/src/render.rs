@@ -3,6 +3,7 @@
 //! Only the lines a diagnostic points at are handed to the renderer, and of a very long line only
 //! the part around the mark, so that the size of the file does not matter.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use annotate_snippets::{
@@ -23,6 +24,8 @@ const MAX_MARKED_LINES: usize = 6;
 /// A line is cut this many bytes after its last mark, and before its first mark if that is further
 /// from the start of the line. What is left the renderer fits to the width of a terminal.
 const LINE_CONTEXT: usize = 2000;
+/// Characters shown of a message, which may quote a very long word.
+const MAX_MESSAGE: usize = 600;
 
 /// One diagnostic as a terminal shows it; colours if asked for.
 pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {
@@ -30,7 +33,7 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let main = Group::with_title(level.primary_title(&diagnostic.message))
+    let main = Group::with_title(level.primary_title(shorten(&diagnostic.message)))
         .elements(places(source, diagnostic))
         .elements(included_from(source, diagnostic).map(|text| Level::NOTE.message(text)));
     let mut groups = vec![main];
@@ -39,8 +42,11 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
         let notes = diagnostic
             .notes
             .iter()
-            .map(|note| Level::NOTE.message(note));
-        let help = diagnostic.help.iter().map(|help| Level::HELP.message(help));
+            .map(|note| Level::NOTE.message(shorten(note)));
+        let help = diagnostic
+            .help
+            .iter()
+            .map(|help| Level::HELP.message(shorten(help)));
         group.elements(notes).elements(help)
     });
     groups.extend(last);
@@ -75,6 +81,20 @@ pub fn render_all(source: &SourceMap, diagnostics: &[Diagnostic], color: bool) -
     text += &summary(diagnostics, color);
     text.push('\n');
     text
+}
+
+/// A message fit to be shown: not too long, and without characters that command a terminal.
+fn shorten(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && c != '\n';
+    let end = text.char_indices().nth(MAX_MESSAGE).map(|(end, _)| end);
+    if end.is_none() && !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = text[..end.unwrap_or(text.len())].replace(is_harmful, "\u{fffd}");
+    if end.is_some() {
+        shown += "...";
+    }
+    Cow::Owned(shown)
 }
 
 fn summary(diagnostics: &[Diagnostic], color: bool) -> String {
@@ -144,7 +164,7 @@ fn expansions<'a>(source: &'a SourceMap, diagnostic: &Diagnostic) -> Vec<Group<'
     let mut hidden = 0;
     while let Some(expansion) = source.expansion(id) {
         if groups.len() < MAX_LEVELS {
-            let title = format!("in this expansion of `{}`", expansion.name);
+            let title = format!("in this expansion of `{}`", shorten(&expansion.name));
             let mark = Mark {
                 span: expansion.call,
                 label: "",
@@ -240,7 +260,7 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
 }
 
 fn annotation<'a>(mark: &Mark<'a>, range: Range<usize>) -> Annotation<'a> {
-    let label = Some(mark.label).filter(|label| !label.is_empty());
+    let label = Some(shorten(mark.label)).filter(|label| !label.is_empty());
     mark.kind.span(range).label(label)
 }
 
@@ -322,5 +342,181 @@ impl Excerpt {
         };
         let next = self.parts.get(part).map_or(self.text.len(), |next| next.1);
         char_boundary(&self.text, (in_excerpt + at - start).min(next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::source::FileId;
+
+    fn source(text: &str) -> (SourceMap, FileId) {
+        let mut source = SourceMap::default();
+        let file = source.add_file(PathBuf::from("model.pml"), text.to_owned(), None);
+        (source, file)
+    }
+
+    #[test]
+    fn places_near_and_far() {
+        let text = format!("byte x;\nbyte x;\n{}\tx = 1;\t\tx = 2\n", "\n".repeat(40));
+        let (source, file) = source(&text);
+        let at = |needle: &str| {
+            let start = text.find(needle).unwrap() as u32;
+            Span::new(file, start, start + 1)
+        };
+        let problem = Diagnostic::error(at("x = 2"), "message")
+            .label("label")
+            .related(at("x = 1"), "near")
+            .related(at("x;\nbyte"), "far")
+            .note("a note")
+            .help("a help");
+        expect![[r#"
+            error: message
+              --> model.pml:43:10
+               |
+            43 |     x = 1;        x = 2
+               |     - near        ^ label
+               |
+              ::: model.pml:1:6
+               |
+             1 | byte x;
+               |      - far
+               |
+               = note: a note
+               = help: a help"#]]
+        .assert_eq(&render(&source, &problem, false));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_but_its_column_is_right() {
+        for length in [500, 100_000] {
+            let text = format!("{}!{}", "é ".repeat(length), " y".repeat(length));
+            let (source, file) = source(&text);
+            let start = text.find('!').unwrap() as u32;
+            let span = Span::new(file, start, start + 1);
+            let shown = render(&source, &Diagnostic::error(span, "here"), false);
+            assert!(shown.contains(&format!("model.pml:1:{}\n", 2 * length + 1)));
+            assert!(shown.lines().all(|line| line.chars().count() <= 160));
+            assert!(shown.lines().count() < 8);
+        }
+    }
+
+    #[test]
+    fn a_mark_over_many_lines_shows_the_first() {
+        let text = "a {\n".to_owned() + &"b\n".repeat(1000) + "}\n";
+        let (source, file) = source(&text);
+        let span = Span::new(file, 2, text.len() as u32 - 1);
+        let problem = Diagnostic::error(span, "too long").label("this");
+        expect![[r#"
+            error: too long
+             --> model.pml:1:3
+              |
+            1 | a {
+              |   ^ this"#]]
+        .assert_eq(&render(&source, &problem, false));
+    }
+
+    #[test]
+    fn a_long_chain_of_expansions_is_cut() {
+        let (mut source, file) = source("a b");
+        let mut span = Span::new(file, 0, 1);
+        for i in 0..8 {
+            let expansion = source.add_expansion(format!("m{i}"), span);
+            span = Span {
+                expansion,
+                ..Span::new(file, 2, 3)
+            };
+        }
+        let shown = render(&source, &Diagnostic::error(span, "deep"), false);
+        assert_eq!(shown.matches("in this expansion of").count(), MAX_LEVELS);
+        assert!(shown.ends_with("and 3 more levels of expansion"));
+    }
+
+    #[test]
+    fn all_diagnostics_end_with_a_summary() {
+        let (source, file) = source("x\n");
+        let span = Span::new(file, 0, 1);
+        let error = || Diagnostic::error(span, "wrong");
+        let warning = || Diagnostic::warning(span, "odd");
+        assert_eq!(render_all(&source, &[], false), "");
+        expect![[r#"
+            warning: odd
+             --> model.pml:1:1
+              |
+            1 | x
+              | ^
+
+            error: wrong
+             --> model.pml:1:1
+              |
+            1 | x
+              | ^
+
+            error: wrong
+             --> model.pml:1:1
+              |
+            1 | x
+              | ^
+
+            error: could not read the model: 2 errors, 1 warning
+        "#]]
+        .assert_eq(&render_all(&source, &[warning(), error(), error()], false));
+        expect![[r#"
+            warning: odd
+             --> model.pml:1:1
+              |
+            1 | x
+              | ^
+
+            warning: the model has 1 warning
+        "#]]
+        .assert_eq(&render_all(&source, &[warning()], false));
+
+        let mut many: Vec<_> = (0..60).map(|_| warning()).collect();
+        many.push(error());
+        let shown = render_all(&source, &many, false);
+        assert!(shown.starts_with("error: wrong"));
+        let end = "... and 11 more\n\nerror: could not read the model: 1 error, 60 warnings\n";
+        assert!(shown.ends_with(end));
+    }
+
+    #[test]
+    fn messages_are_fit_to_be_shown() {
+        let (source, _) = source("");
+        let long = Diagnostic::global_error("x".repeat(10_000)).note("\x1b[31m");
+        let shown = render(&source, &long, false);
+        assert!(shown.len() < 1000 && !shown.contains('\x1b'));
+    }
+
+    #[test]
+    fn colours_only_if_asked_for() {
+        let (source, file) = source("x\n");
+        let problem = Diagnostic::error(Span::new(file, 0, 1), "wrong");
+        assert!(!render(&source, &problem, false).contains('\x1b'));
+        assert!(render(&source, &problem, true).contains('\x1b'));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        /// A span that is wrong must not make things worse.
+        #[test]
+        fn any_span_is_shown(
+            text in "(\\PC|[\r\n\té]){0,40}",
+            spans in proptest::collection::vec((0..60u32, 0..60u32), 1..4),
+        ) {
+            let (source, file) = source(&text);
+            let mut spans = spans.into_iter().map(|(start, end)| Span::new(file, start, end));
+            let first = spans.next().unwrap();
+            let problem = spans.fold(Diagnostic::error(first, "wrong"), |problem, span| {
+                problem.related(span, "too")
+            });
+            render(&source, &problem, false);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Declarations of variables and of names for values.
 
 use super::keywords::is_type;
-use super::{Parser, Result};
+use super::{Parser, Result, fail};
 use crate::Diagnostic;
 use crate::ast::{Decl, Declarator, Expr, Initializer, MtypeDecl, TypeName, Visibility};
 use crate::source::Span;
@@ -47,12 +47,13 @@ impl Parser<'_> {
         while !self.at(Punct::RBrace) {
             if !self.eat(Punct::Comma) {
                 if self.at(Punct::Assign) {
-                    return Err(Diagnostic::error(
-                        self.span(),
-                        "values of an mtype are not chosen",
-                    )
-                    .label("no value can be given here")
-                    .note("the names of a declaration are numbered from the last, from 1 on"));
+                    return fail(
+                        Diagnostic::error(self.span(), "values of an mtype are not chosen")
+                            .label("no value can be given here")
+                            .note(
+                                "the names of a declaration are numbered from the last, from 1 on",
+                            ),
+                    );
                 }
                 names.push(self.name("a name for a value, or `}`")?);
             }
@@ -81,9 +82,10 @@ impl Parser<'_> {
         let mut vars = vec![self.declarator()?];
         while self.eat(Punct::Comma) {
             if is_type(self.word()) {
-                return Err(self
-                    .unexpected("the name of a variable")
-                    .help("declarations of different types are separated by `;`"));
+                return fail(
+                    self.unexpected("the name of a variable")
+                        .help("declarations of different types are separated by `;`"),
+                );
             }
             vars.push(self.declarator()?);
         }
@@ -118,8 +120,8 @@ impl Parser<'_> {
             word if self.declared.typedefs.contains(word) => {
                 return Ok(TypeName::Named(self.any_word_as_name()));
             }
-            word if self.nth_is_name(0) => return Err(self.unknown_type(word)),
-            _ => return Err(self.unexpected("a type")),
+            word if self.nth_is_name(0) => return fail(self.unknown_type(word)),
+            _ => return fail(self.unexpected("a type")),
         };
         self.bump();
         Ok(ty)
@@ -139,16 +141,18 @@ impl Parser<'_> {
             self.bump();
             let length = self.in_parens(|p| {
                 if p.at(Punct::RBracket) {
-                    Err(p.unexpected("the length of the array"))
+                    fail(p.unexpected("the length of the array"))
                 } else {
                     p.expression()
                 }
             })?;
             self.expect(Punct::RBracket)?;
             if self.at(Punct::LBracket) {
-                return Err(Diagnostic::error(self.span(), "an array has one dimension")
-                    .label("a second one begins here")
-                    .help("put an array into a `typedef`, and make an array of that type"));
+                return fail(
+                    Diagnostic::error(self.span(), "an array has one dimension")
+                        .label("a second one begins here")
+                        .help("put an array into a `typedef`, and make an array of that type"),
+                );
             }
             Some(length)
         } else {
@@ -172,7 +176,7 @@ impl Parser<'_> {
     fn width(&mut self) -> Result<(i32, Span)> {
         match self.current().kind {
             TokenKind::Number(bits) => Ok((bits, self.bump().span)),
-            _ => Err(self.unexpected("a number of bits")),
+            _ => fail(self.unexpected("a number of bits")),
         }
     }
 
@@ -196,19 +200,22 @@ impl Parser<'_> {
         let capacity = self.in_parens(Self::expression)?;
         self.expect(Punct::RBracket)?;
         if !self.eat_word("of") {
-            return Err(self
-                .unexpected("`of`")
-                .help("a channel is written `[capacity] of { type, type }`"));
+            return fail(
+                self.unexpected("`of`")
+                    .help("a channel is written `[capacity] of { type, type }`"),
+            );
         }
         self.expect(Punct::LBrace)?;
         let mut fields = vec![self.field_type()?];
-        while self.eat(Punct::Comma) {
+        while self.at(Punct::Comma) || self.at(Punct::Semi) {
+            if self.at(Punct::Semi) {
+                let problem = self
+                    .unexpected("`,` or `}`")
+                    .help("the types of a message's fields are separated by `,`");
+                self.report(problem);
+            }
+            self.bump();
             fields.push(self.field_type()?);
-        }
-        if self.at(Punct::Semi) {
-            return Err(self
-                .unexpected("`,` or `}`")
-                .help("the types of a message's fields are separated by `,`"));
         }
         self.expect(Punct::RBrace)?;
         Ok(Initializer::Channel {
@@ -221,14 +228,16 @@ impl Parser<'_> {
     /// The type of a field of a message.
     fn field_type(&mut self) -> Result<TypeName> {
         if self.at(Punct::RBrace) {
-            return Err(self.unexpected("the type of a field"));
+            return fail(self.unexpected("the type of a field"));
         }
         if self.at_word("unsigned") {
-            return Err(Diagnostic::error(
-                self.span(),
-                "`unsigned` cannot be the type of a field of a message",
-            )
-            .help("use `byte`, `short` or `int`"));
+            return fail(
+                Diagnostic::error(
+                    self.span(),
+                    "`unsigned` cannot be the type of a field of a message",
+                )
+                .help("use `byte`, `short` or `int`"),
+            );
         }
         self.type_name()
     }

@@ -128,6 +128,12 @@ impl Parser<'_> {
             TokenKind::Punct(Punct::Question) => {
                 "a choice between two values is written `(condition -> a : b)`"
             }
+            TokenKind::Punct(Punct::LParen)
+                if !self.previous_word().is_empty() && !is_keyword(self.previous_word()) =>
+            {
+                "there are no functions; an inline is called by a statement of its own, \
+                 `f(...)` or `x = f(...)`"
+            }
             TokenKind::Punct(Punct::Colon) if matches!(self.previous_word(), "if" | "do") => {
                 "options begin with `::`"
             }
@@ -242,7 +248,9 @@ impl Parser<'_> {
             )
             .label("expected a declaration or a process")
             .help("statements belong in the braces of a `proctype`, `init`, `never` or `trace`"),
-            TokenKind::Ident(word) if self.nth_is_name(1) => self.unknown_type(word),
+            TokenKind::Ident(word) if self.nth_is_name(1) || is_type(self.nth_word(1)) => {
+                self.unknown_type(word)
+            }
             TokenKind::Ident(_) => self
                 .unexpected("a declaration or a process")
                 .help("statements belong in the braces of a `proctype` or of `init`"),

@@ -3,7 +3,7 @@
 //! Binary operators are parsed by precedence climbing with the levels of `spin.y`; all associate to
 //! the left. In a formula the temporal operators join in and `->` means implication.
 
-use super::{Parser, Result};
+use super::{OPERAND, PARENTHESIS, Parser, Result, fail};
 use crate::Diagnostic;
 use crate::ast::{
     BinaryOp, CText, ChannelTest, Expr, ExprKind, ReceiveArg, TemporalBinary, TemporalUnary,
@@ -14,7 +14,7 @@ use crate::token::{Punct, TokenKind};
 
 /// An expression, and what must be known of it to put it into a larger one.
 pub(super) struct Parsed {
-    pub expr: Expr,
+    pub expr: Box<Expr>,
     /// Levels of the tree.
     pub height: usize,
     /// `full(c)` or the like, not shielded by anything but `&&`, `||` and parentheses.
@@ -26,7 +26,7 @@ pub(super) struct Parsed {
 impl Parsed {
     fn new(kind: ExprKind, span: Span, height: usize) -> Self {
         Self {
-            expr: Expr { kind, span },
+            expr: Box::new(Expr { kind, span }),
             height,
             probe: None,
             temporal: false,
@@ -49,18 +49,18 @@ impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Result<Expr> {
         let parsed = self.binary(LOOSEST)?;
         self.no_probe(&parsed)?;
-        Ok(parsed.expr)
+        Ok(*parsed.expr)
     }
 
     /// An expression where `full(c)` and the like are allowed: a condition or an assigned value.
     pub(super) fn full_expression(&mut self) -> Result<Expr> {
-        Ok(self.binary(LOOSEST)?.expr)
+        Ok(*self.binary(LOOSEST)?.expr)
     }
 
     /// An expression whose first operand, a variable, has been read.
     pub(super) fn full_expression_from(&mut self, var: VarRef, height: usize) -> Result<Expr> {
         let first = self.finish_variable(var, height)?;
-        Ok(self.binary_from(first, LOOSEST)?.expr)
+        Ok(*self.binary_from(first, LOOSEST)?.expr)
     }
 
     fn binary(&mut self, loosest: u8) -> Result<Parsed> {
@@ -75,10 +75,15 @@ impl Parser<'_> {
                 break;
             }
             if self.at(Punct::Minus) && self.line_ends_statement() {
+                self.report(
+                    Diagnostic::warning(self.span(), "this line is a statement of its own")
+                        .label("not a subtraction: the line's end ended the statement before")
+                        .help("put the `-` at the end of the line before, or parentheses around"),
+                );
                 break;
             }
             let sign = self.bump().span;
-            let right = self.nested(|p| p.binary(level + 1))?;
+            let right = self.nested(OPERAND, |p| p.binary(level + 1))?;
             left = self.combine(operator, sign, left, right)?;
         }
         Ok(left)
@@ -153,13 +158,13 @@ impl Parser<'_> {
         }
         let probe = left.probe.or(right.probe);
         let temporal = temporal_operator || left.temporal || right.temporal;
-        let (left, right) = (Box::new(left.expr), Box::new(right.expr));
+        let (left, right) = (left.expr, right.expr);
         let kind = match operator {
             Operator::Plain(operator) => ExprKind::Binary(operator, left, right),
             Operator::Temporal(operator) => ExprKind::TemporalBinary(operator, left, right),
         };
         Ok(Parsed {
-            expr: Expr { kind, span },
+            expr: Box::new(Expr { kind, span }),
             height,
             probe,
             temporal,
@@ -234,7 +239,7 @@ impl Parser<'_> {
                 }
                 Prefix::Temporal(_) => true,
             };
-            let operand = Box::new(parsed.expr);
+            let operand = parsed.expr;
             let kind = match prefix {
                 Prefix::Plain(operator) => ExprKind::Unary(operator, operand),
                 Prefix::Temporal(operator) => ExprKind::TemporalUnary(operator, operand),
@@ -254,9 +259,11 @@ impl Parser<'_> {
                 self.bump();
                 return Ok(Parsed::new(ExprKind::Number(value), start, 1));
             }
-            TokenKind::Punct(Punct::LParen) => return self.nested(Self::parenthesized),
+            TokenKind::Punct(Punct::LParen) => {
+                return self.nested(PARENTHESIS, Self::parenthesized);
+            }
             TokenKind::Ident(_) => {}
-            _ => return Err(self.unexpected("an expression")),
+            _ => return fail(self.unexpected("an expression")),
         }
         match self.word() {
             "true" | "skip" => {
@@ -280,7 +287,7 @@ impl Parser<'_> {
                 let span = self.join(start, self.previous_place());
                 Ok(Parsed::new(ExprKind::CExpr(text), span, 1))
             }
-            "run" => self.nested(Self::run),
+            "run" => self.nested(PARENTHESIS, Self::run),
             "len" => {
                 let (channel, height) = self.channel_argument()?;
                 Ok(self.operand(ExprKind::Len(channel), start, height + 1))
@@ -294,7 +301,7 @@ impl Parser<'_> {
             "get_priority" => self.function(ExprKind::GetPriority),
             word if self.is_reserved(word) => {
                 let problem = self.unexpected("an expression");
-                Err(match word {
+                fail(match word {
                     "eval" => problem.help("`eval(...)` belongs among the fields of a receive"),
                     _ => problem,
                 })
@@ -326,10 +333,11 @@ impl Parser<'_> {
             }
             let chosen = p.binary(LOOSEST)?;
             if !p.at(Punct::Colon) {
-                return Err(p
-                    .unexpected("`:`")
-                    .related(open, "in the conditional that begins here")
-                    .note("`(condition -> a : b)` is `a` if the condition holds, else `b`"));
+                return fail(
+                    p.unexpected("`:`")
+                        .related(open, "in the conditional that begins here")
+                        .note("`(condition -> a : b)` is `a` if the condition holds, else `b`"),
+                );
             }
             p.bump();
             let other = p.binary(LOOSEST)?;
@@ -338,15 +346,11 @@ impl Parser<'_> {
             }
             let height = first.height.max(chosen.height).max(other.height) + 1;
             p.check_depth(height)?;
-            let kind = ExprKind::Conditional(
-                Box::new(first.expr),
-                Box::new(chosen.expr),
-                Box::new(other.expr),
-            );
+            let kind = ExprKind::Conditional(first.expr, chosen.expr, other.expr);
             Ok(Parsed::new(kind, open, height))
         })?;
         if !self.at(Punct::RParen) {
-            return Err(self.unexpected("`)`").related(open, "this `(` is open"));
+            return fail(self.unexpected("`)`").related(open, "this `(` is open"));
         }
         let close = self.bump().span;
         // The span of a number tells how it was written.
@@ -362,21 +366,25 @@ impl Parser<'_> {
         let proctype = self.name("the name of a process type")?;
         self.expect(Punct::LParen)?;
         let args = self.in_parens(|p| {
-            if p.at(Punct::RParen) {
-                Ok(Vec::new())
-            } else {
-                p.operands()
+            let mut args = Vec::new();
+            while !p.at(Punct::RParen) {
+                let arg = p.binary(LOOSEST)?;
+                p.no_probe(&arg)?;
+                args.push(arg);
+                if p.at(Punct::Semi) {
+                    let problem = p.unexpected("`,` or `)`");
+                    p.report(problem.help("arguments are separated by `,`"));
+                    p.bump();
+                } else if !p.eat(Punct::Comma) {
+                    break;
+                }
             }
+            Ok(args)
         })?;
-        if self.at(Punct::Semi) {
-            return Err(self
-                .unexpected("`,` or `)`")
-                .help("arguments are separated by `,`"));
-        }
         self.expect(Punct::RParen)?;
         let priority = self.priority()?.map(Box::new);
         let height = args.iter().map(|a| a.height).max().unwrap_or(0) + 1;
-        let args = args.into_iter().map(|a| a.expr).collect();
+        let args = args.into_iter().map(|a| *a.expr).collect();
         let kind = ExprKind::Run {
             proctype,
             args,
@@ -385,27 +393,14 @@ impl Parser<'_> {
         Ok(self.operand(kind, start, height))
     }
 
-    /// One or more expressions with commas between them.
-    fn operands(&mut self) -> Result<Vec<Parsed>> {
-        let mut operands = Vec::new();
-        loop {
-            let operand = self.binary(LOOSEST)?;
-            self.no_probe(&operand)?;
-            operands.push(operand);
-            if !self.eat(Punct::Comma) {
-                return Ok(operands);
-            }
-        }
-    }
-
     /// A word and an expression in parentheses.
     fn function(&mut self, kind: impl FnOnce(Box<Expr>) -> ExprKind) -> Result<Parsed> {
         let start = self.bump().span;
         self.expect(Punct::LParen)?;
-        let argument = self.nested(|p| p.in_parens(|p| p.binary(LOOSEST)))?;
+        let argument = self.nested(PARENTHESIS, |p| p.in_parens(|p| p.binary(LOOSEST)))?;
         self.no_probe(&argument)?;
         self.expect(Punct::RParen)?;
-        Ok(self.operand(kind(Box::new(argument.expr)), start, argument.height + 1))
+        Ok(self.operand(kind(argument.expr), start, argument.height + 1))
     }
 
     /// A word and a channel in parentheses.
@@ -438,14 +433,16 @@ impl Parser<'_> {
             ChannelTest::NotFull => ("nfull", "full"),
             ChannelTest::NotEmpty => ("nempty", "empty"),
         };
-        Err(Diagnostic::error(
-            span,
-            format!("`{word}(...)` cannot be part of this expression"),
+        fail(
+            Diagnostic::error(
+                span,
+                format!("`{word}(...)` cannot be part of this expression"),
+            )
+            .label("may be combined by `&&` and `||` only")
+            .help(format!(
+                "its negation is `{opposite}(...)`; `len(...)` is a number"
+            )),
         )
-        .label("may be combined by `&&` and `||` only")
-        .help(format!(
-            "its negation is `{opposite}(...)`; `len(...)` is a number"
-        )))
     }
 
     /// Numbers can be computed with; formulas about whole runs cannot.
@@ -453,18 +450,20 @@ impl Parser<'_> {
         if !operand.temporal {
             return Ok(());
         }
-        Err(Diagnostic::error(
-            sign,
-            "this operator cannot be applied to a temporal formula",
-        )
-        .related(
-            operand.expr.span,
-            "a formula about a whole run, not a value",
-        )
-        .help(
-            "`[]`, `<>`, `X` and `!` apply to the very next operand: write `[] (x == 1)`, \
+        fail(
+            Diagnostic::error(
+                sign,
+                "this operator cannot be applied to a temporal formula",
+            )
+            .related(
+                operand.expr.span,
+                "a formula about a whole run, not a value",
+            )
+            .help(
+                "`[]`, `<>`, `X` and `!` apply to the very next operand: write `[] (x == 1)`, \
                      not `[] x == 1`",
-        ))
+            ),
+        )
     }
 
     /// `a`, `a[i]`, `a.b[j].c`; with the height of its indexes.
@@ -496,15 +495,15 @@ impl Parser<'_> {
             return Ok((VarPart { name, index: None }, 1));
         }
         let open = self.bump().span;
-        let index = self.nested(|p| p.in_parens(|p| p.binary(LOOSEST)))?;
+        let index = self.nested(PARENTHESIS, |p| p.in_parens(|p| p.binary(LOOSEST)))?;
         self.no_probe(&index)?;
         if !self.at(Punct::RBracket) {
-            return Err(self.unexpected("`]`").related(open, "this `[` is open"));
+            return fail(self.unexpected("`]`").related(open, "this `[` is open"));
         }
         self.bump();
         let part = VarPart {
             name,
-            index: Some(Box::new(index.expr)),
+            index: Some(index.expr),
         };
         Ok((part, index.height + 1))
     }
@@ -580,7 +579,7 @@ impl Parser<'_> {
             }
             if self.at(Punct::LParen) && !self.line_ends_statement() {
                 self.bump();
-                let rest = self.nested(|p| p.in_parens(Self::receive_args))?;
+                let rest = self.nested(PARENTHESIS, |p| p.in_parens(Self::receive_args))?;
                 self.expect(Punct::RParen)?;
                 args.extend(rest);
                 return Ok(args);
@@ -597,7 +596,7 @@ impl Parser<'_> {
             TokenKind::Punct(Punct::Minus) => {
                 self.bump();
                 let TokenKind::Number(value) = self.current().kind else {
-                    return Err(self.unexpected("a number").help(RECEIVE_HELP));
+                    return fail(self.unexpected("a number").help(RECEIVE_HELP));
                 };
                 let end = self.bump().span;
                 ReceiveArg::Const(Expr {
@@ -605,13 +604,13 @@ impl Parser<'_> {
                     span: self.join(start, end),
                 })
             }
-            TokenKind::Number(_) => ReceiveArg::Const(self.primary()?.expr),
+            TokenKind::Number(_) => ReceiveArg::Const(*self.primary()?.expr),
             TokenKind::Ident(word) => match word.as_str() {
-                "true" | "false" | "skip" => ReceiveArg::Const(self.primary()?.expr),
+                "true" | "false" | "skip" => ReceiveArg::Const(*self.primary()?.expr),
                 "eval" => {
                     self.bump();
                     self.expect(Punct::LParen)?;
-                    let value = self.nested(|p| p.in_parens(Self::expression))?;
+                    let value = self.nested(PARENTHESIS, |p| p.in_parens(Self::expression))?;
                     self.expect(Punct::RParen)?;
                     ReceiveArg::Eval(value)
                 }
@@ -620,9 +619,9 @@ impl Parser<'_> {
                     ReceiveArg::Ignore(start)
                 }
                 _ if self.nth_is_name(0) => ReceiveArg::Var(self.variable()?.0),
-                _ => return Err(self.unexpected("a field to receive").help(RECEIVE_HELP)),
+                _ => return fail(self.unexpected("a field to receive").help(RECEIVE_HELP)),
             },
-            _ => return Err(self.unexpected("a field to receive").help(RECEIVE_HELP)),
+            _ => return fail(self.unexpected("a field to receive").help(RECEIVE_HELP)),
         };
         let computes = matches!(
             self.current().kind,
@@ -631,9 +630,10 @@ impl Parser<'_> {
             )
         ) || self.at(Punct::Minus) && !self.line_ends_statement();
         if computes {
-            return Err(self
-                .unexpected("`,` or the end of the receive")
-                .help(RECEIVE_HELP));
+            return fail(
+                self.unexpected("`,` or the end of the receive")
+                    .help(RECEIVE_HELP),
+            );
         }
         Ok(arg)
     }
@@ -643,7 +643,7 @@ impl Parser<'_> {
         let word = self.word().to_owned();
         self.bump();
         let TokenKind::CBlock { assertion, code } = &self.current().kind else {
-            return Err(self.unexpected(&format!("C code in braces after `{word}`")));
+            return fail(self.unexpected(&format!("C code in braces after `{word}`")));
         };
         let text = CText {
             assertion: assertion.clone(),

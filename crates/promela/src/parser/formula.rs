@@ -1,7 +1,7 @@
 //! Temporal formulas, in the model and on the command line.
 
 use super::errors::Opener;
-use super::{Parser, Result};
+use super::{Parser, Result, fail};
 use crate::ast::{Expr, Ltl, Model, Unit};
 use crate::token::{Punct, Token};
 use crate::{Diagnostic, SourceMap};
@@ -13,7 +13,7 @@ pub fn parse_formula(
     model: &mut Model,
     source: &mut SourceMap,
 ) -> std::result::Result<Expr, Diagnostic> {
-    alone(tokens, model, source, |p| p.formula())
+    alone(tokens, model, source, |p| p.formula()).map_err(|problem| *problem)
 }
 
 /// An expression that stands alone, about a model that has been parsed. Its names are numbered
@@ -23,7 +23,7 @@ pub fn parse_expression(
     model: &mut Model,
     source: &mut SourceMap,
 ) -> std::result::Result<Expr, Diagnostic> {
-    alone(tokens, model, source, |p| p.full_expression())
+    alone(tokens, model, source, |p| p.full_expression()).map_err(|problem| *problem)
 }
 
 fn alone(
@@ -43,7 +43,7 @@ fn alone(
     }
     let expr = parse(&mut parser)?;
     if !parser.at_end() {
-        return Err(parser.unexpected("an operator or the end"));
+        return fail(parser.unexpected("an operator or the end"));
     }
     model.names = parser.names;
     Ok(expr)
@@ -77,7 +77,7 @@ impl Parser<'_> {
                     span: open,
                 });
             }
-            return Err(self.unexpected("an operator or `}`"));
+            return fail(self.unexpected("an operator or `}`"));
         }
         self.bump();
         Ok(Ltl {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::errors::Opener;
-use super::{Lexeme, Parser, Result, Stream, end_of_text};
+use super::{Lexeme, Parser, Result, STATEMENT, Stream, end_of_text, fail};
 use crate::Diagnostic;
 use crate::ast::{Inline, Name, StmtKind, VarRef};
 use crate::source::{ExpansionId, Span};
@@ -45,17 +45,19 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("the name of the inline")?;
         if !self.at(Punct::LParen) {
-            return Err(self
-                .unexpected("`(`")
-                .help(format!("write `inline {}() {{`", name.text)));
+            return fail(
+                self.unexpected("`(`")
+                    .help(format!("write `inline {}() {{`", name.text)),
+            );
         }
         self.bump();
         let mut params: Vec<Name> = Vec::new();
         while !self.at(Punct::RParen) {
             if self.at_declaration() {
-                return Err(self
-                    .unexpected("the name of a parameter")
-                    .help("parameters of an inline have no type"));
+                return fail(
+                    self.unexpected("the name of a parameter")
+                        .help("parameters of an inline have no type"),
+                );
             }
             let param = self.name("the name of a parameter")?;
             if let Some(first) = params.iter().find(|p| p.text == param.text) {
@@ -95,7 +97,7 @@ impl Parser<'_> {
     fn inline_body(&mut self) -> Result<Vec<Token>> {
         let span = self.span();
         if !self.at(Punct::LBrace) {
-            return Err(self.unexpected("`{`"));
+            return fail(self.unexpected("`{`"));
         }
         let mut body = Vec::new();
         let mut depth = 0usize;
@@ -124,39 +126,43 @@ impl Parser<'_> {
     /// The rest of a call, its name having been read; `result` is what it is assigned to.
     pub(super) fn call(&mut self, name: Name, result: Option<VarRef>) -> Result<StmtKind> {
         let Some(definition) = self.declared.inlines.get(&name.text).cloned() else {
-            return Err(self.not_an_inline(&name));
+            return fail(self.not_an_inline(&name));
         };
         let start = self.previous_place();
         let args = self.call_args()?;
         let place = self.since(start);
         if args.len() != definition.params.len() {
-            return Err(Diagnostic::error(
-                place,
-                format!(
-                    "`{}` takes {}, but {} given",
-                    name.text,
-                    count(definition.params.len(), "argument"),
-                    match args.len() {
-                        1 => "1 is".to_owned(),
-                        n => format!("{n} are"),
-                    }
-                ),
-            )
-            .related(definition.name.span, "defined here"));
+            return fail(
+                Diagnostic::error(
+                    place,
+                    format!(
+                        "`{}` takes {}, but {} given",
+                        name.text,
+                        count(definition.params.len(), "argument"),
+                        match args.len() {
+                            1 => "1 is".to_owned(),
+                            n => format!("{n} are"),
+                        }
+                    ),
+                )
+                .related(definition.name.span, "defined here"),
+            );
         }
         self.check_recursion(&definition, place)?;
         let lexemes = self.expand(&definition, &args, place)?;
-        let body = self.in_stream(lexemes, |p| {
-            p.calls.push(Call {
-                definition,
-                place,
-                result: result.clone(),
-            });
-            let openers = std::mem::take(&mut p.openers);
-            let body = p.expanded_body();
-            p.openers = openers;
-            p.calls.pop();
-            body
+        let body = self.nested(2 * STATEMENT, |p| {
+            p.in_stream(lexemes, |p| {
+                p.calls.push(Call {
+                    definition,
+                    place,
+                    result: result.clone(),
+                });
+                let openers = std::mem::take(&mut p.openers);
+                let body = p.expanded_body();
+                p.openers = openers;
+                p.calls.pop();
+                body
+            })
         })?;
         // A call ends with its body's brace: nothing need separate it from what follows.
         self.stream.previous = Some(Lexeme {
@@ -219,9 +225,10 @@ impl Parser<'_> {
         loop {
             match self.current().kind {
                 TokenKind::Eof | TokenKind::Punct(Punct::Semi | Punct::LBrace | Punct::RBrace) => {
-                    return Err(self
-                        .unexpected("`,` or `)`")
-                        .related(open, "this `(` is open"));
+                    return fail(
+                        self.unexpected("`,` or `)`")
+                            .related(open, "this `(` is open"),
+                    );
                 }
                 TokenKind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
                 TokenKind::Punct(Punct::RParen | Punct::Comma) if depth == 0 => return Ok(arg),
@@ -251,7 +258,7 @@ impl Parser<'_> {
         let result = self.in_stream(lexemes, |p| {
             p.in_parens(Self::expression)?;
             if p.stream.lexemes.len() > 2 {
-                return Err(p.unexpected("`,` or `)`"));
+                return fail(p.unexpected("`,` or `)`"));
             }
             Ok(())
         });
@@ -277,9 +284,11 @@ impl Parser<'_> {
         if chain.len() > 2 {
             problem = problem.note(format!("the calls: {}", chain.join(" → ")));
         }
-        Err(problem
-            .related(definition.name.span, "defined here")
-            .note("an inline is replaced by its body; that would never end"))
+        fail(
+            problem
+                .related(definition.name.span, "defined here")
+                .note("an inline is replaced by its body; that would never end"),
+        )
     }
 
     /// The body with its parameters replaced.
@@ -331,7 +340,7 @@ impl Parser<'_> {
                 .label("while this call is expanded");
                 self.report(problem.clone());
                 self.stop();
-                return Err(problem);
+                return fail(problem);
             }
         }
         self.expanded += lexemes.len();

@@ -42,8 +42,15 @@ pub use keywords::is_keyword;
 use errors::Opener;
 use inline::{Call, Definition};
 
-/// The rest of a construct cannot be understood because of this.
-type Result<T> = std::result::Result<T, Diagnostic>;
+/// A part of the tree, or why it cannot be understood. What is returned up the recursion is kept
+/// small, since the stack holds it at every level.
+type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// Nothing, because of a problem.
+#[cold]
+fn fail<T>(problem: Diagnostic) -> Result<T> {
+    Err(Box::new(problem))
+}
 
 /// Builds the tree. After a mistake it goes on at the next statement or unit, so that one run tells
 /// several.
@@ -57,6 +64,13 @@ pub fn parse(tokens: Vec<Token>, source: &mut SourceMap) -> (Model, Vec<Diagnost
     };
     (model, parser.diagnostics)
 }
+
+/// How many of the [`MAX_DEPTH`] levels something takes that nests. The tree needs one for each;
+/// more are counted in proportion to the stack that the recursion uses, so that the two megabytes
+/// of an ordinary thread are enough for any model.
+const OPERAND: usize = 1;
+const PARENTHESIS: usize = 2;
+const STATEMENT: usize = 4;
 
 /// The state of a parse.
 struct Parser<'s> {
@@ -82,7 +96,7 @@ struct Parser<'s> {
     openers: Vec<Opener>,
     /// Loops around the current place.
     loops: usize,
-    /// Constructs around the current place.
+    /// How deep the current place is, in levels of [`OPERAND`], [`PARENTHESIS`] and [`STATEMENT`].
     depth: usize,
     diagnostics: Vec<Diagnostic>,
     /// What has been reported, by place and text: the body of an inline is parsed for every call,
@@ -292,7 +306,7 @@ impl<'s> Parser<'s> {
         if self.at(punct) {
             Ok(self.bump().span)
         } else {
-            Err(self.unexpected(&format!("`{}`", punct.text())))
+            fail(self.unexpected(&format!("`{}`", punct.text())))
         }
     }
 
@@ -301,7 +315,14 @@ impl<'s> Parser<'s> {
         if self.nth_is_name(0) {
             Ok(self.any_word_as_name())
         } else {
-            Err(self.not_a_name(what))
+            let problem = self.not_a_name(what);
+            let misplaced = !self.word().is_empty()
+                && !self.current().after_newline
+                && !matches!(self.word(), "fi" | "od");
+            if misplaced {
+                self.bump();
+            }
+            fail(problem)
         }
     }
 
@@ -389,12 +410,16 @@ impl<'s> Parser<'s> {
 
     // Depth.
 
-    /// Parses something that nests one deeper than the current place.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.check_depth(1)?;
-        self.depth += 1;
+    /// Parses something that nests deeper than the current place.
+    fn nested<T>(
+        &mut self,
+        levels: usize,
+        parse: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.check_depth(levels)?;
+        self.depth += levels;
         let result = parse(self);
-        self.depth -= 1;
+        self.depth -= levels;
         result
     }
 
@@ -404,11 +429,14 @@ impl<'s> Parser<'s> {
             return Ok(());
         }
         let problem = Diagnostic::error(self.span(), "the model is nested too deeply")
-            .label(format!("more than {MAX_DEPTH} levels deep here"))
-            .note("a long chain of operators counts too, one level for each");
+            .label("too many levels here")
+            .note(format!(
+                "of a limit of {MAX_DEPTH}, a block or choice takes {STATEMENT}, a pair of \
+                 parentheses {PARENTHESIS}, an operator {OPERAND}"
+            ));
         self.report(problem.clone());
         self.stop();
-        Err(problem)
+        fail(problem)
     }
 
     /// Parses something inside parentheses or brackets, after the opening one.

@@ -2,7 +2,7 @@
 
 use super::errors::Opener;
 use super::keywords::{is_type, starts_unit};
-use super::{Parser, Result};
+use super::{Parser, Result, STATEMENT, fail};
 use crate::Diagnostic;
 use crate::ast::{AssignOp, Choice, Expr, ExprKind, ForRange, Label, Stmt, StmtKind, VarRef};
 use crate::source::Span;
@@ -11,7 +11,7 @@ use crate::token::{Punct, TokenKind};
 impl Parser<'_> {
     /// The statements of a block and its closing brace, the opening one having been read.
     pub(super) fn block_contents(&mut self, opener: Opener) -> Result<Vec<Stmt>> {
-        self.nested(|p| {
+        self.nested(STATEMENT, |p| {
             p.openers.push(opener);
             let errors = p.errors;
             let stmts = p.sequence();
@@ -56,21 +56,22 @@ impl Parser<'_> {
                 continue;
             }
             let from = self.stream.position;
-            match self.step() {
-                Ok(stmt) => {
-                    stmts.push(stmt);
-                    self.separator(from);
-                }
-                Err(problem) => {
-                    self.report(problem);
-                    self.synchronize(from);
-                    if self.stream.position == from && !self.at_sequence_end() {
-                        self.bump();
-                    }
-                    self.skip_separators();
-                }
+            match self.step(&mut stmts) {
+                Ok(()) => self.separator(from),
+                Err(problem) => self.skip_mistake(*problem, from),
             }
         }
+    }
+
+    /// Goes on behind a statement that cannot be understood.
+    #[cold]
+    fn skip_mistake(&mut self, problem: Diagnostic, from: usize) {
+        self.report(problem);
+        self.synchronize(from);
+        if self.stream.position == from && !self.at_sequence_end() {
+            self.bump();
+        }
+        self.skip_separators();
     }
 
     /// Passes what separates two statements, or says that it is missing.
@@ -115,34 +116,54 @@ impl Parser<'_> {
         stray
     }
 
-    /// A statement or a declaration.
-    fn step(&mut self) -> Result<Stmt> {
-        let start = self.place();
+    /// A statement or a declaration, added to a sequence.
+    fn step(&mut self, stmts: &mut Vec<Stmt>) -> Result<()> {
         if self.at_declaration() {
-            return self.local_declaration();
+            stmts.push(self.local_declaration()?);
+            return Ok(());
         }
         if self.at_word("xr") || self.at_word("xs") {
-            let send = self.at_word("xs");
-            self.bump();
-            let mut channels = vec![self.variable()?.0];
-            while self.eat(Punct::Comma) {
-                channels.push(self.variable()?.0);
-            }
-            return Ok(self.stmt(StmtKind::Exclusive { send, channels }, start));
+            stmts.push(self.exclusive()?);
+            return Ok(());
         }
-        let normal = self.statement()?;
-        if !self.at_word("unless") {
-            return Ok(normal);
-        }
-        self.bump();
-        let escape = self.nested(Self::statement)?;
+        let start = self.place();
+        stmts.push(self.statement()?);
         if self.at_word("unless") {
-            return Err(Diagnostic::error(self.span(), "`unless` cannot be chained")
-                .label("the second `unless` of this statement")
-                .help("put braces around the first: `{ a unless b } unless c`"));
+            self.unless(stmts, start)?;
         }
-        let kind = StmtKind::Unless(Box::new(normal), Box::new(escape));
-        Ok(self.stmt(kind, start))
+        Ok(())
+    }
+
+    /// `xr c, d`, `xs c, d`
+    #[inline(never)]
+    fn exclusive(&mut self) -> Result<Stmt> {
+        let start = self.place();
+        let send = self.at_word("xs");
+        self.bump();
+        let mut channels = vec![self.variable()?.0];
+        while self.eat(Punct::Comma) {
+            channels.push(self.variable()?.0);
+        }
+        Ok(self.stmt(StmtKind::Exclusive { send, channels }, start))
+    }
+
+    /// `unless` and the escape behind the last statement.
+    #[inline(never)]
+    fn unless(&mut self, stmts: &mut Vec<Stmt>, start: Span) -> Result<()> {
+        self.bump();
+        let escape = self.nested(STATEMENT, Self::statement)?;
+        if self.at_word("unless") {
+            return fail(
+                Diagnostic::error(self.span(), "`unless` cannot be chained")
+                    .label("the second `unless` of this statement")
+                    .help("put braces around the first: `{ a unless b } unless c`"),
+            );
+        }
+        if let Some(normal) = stmts.pop() {
+            let kind = StmtKind::Unless(Box::new(normal), Box::new(escape));
+            stmts.push(self.stmt(kind, start));
+        }
+        Ok(())
     }
 
     /// Makes a statement of what was read since `start`.
@@ -154,14 +175,17 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn local_declaration(&mut self) -> Result<Stmt> {
         let start = self.place();
         if self.at_mtype_names() {
-            return Err(Diagnostic::error(
-                self.span(),
-                "names of mtype values must be declared outside of processes",
-            )
-            .help("move the declaration to the top of the model"));
+            return fail(
+                Diagnostic::error(
+                    self.span(),
+                    "names of mtype values must be declared outside of processes",
+                )
+                .help("move the declaration to the top of the model"),
+            );
         }
         let decl = self.declaration()?;
         Ok(self.stmt(StmtKind::Decl(decl), start))
@@ -177,12 +201,7 @@ impl Parser<'_> {
         }
         if let Some(label) = labels.last() {
             if self.at_declaration() || self.at_word("xr") || self.at_word("xs") {
-                return Err(Diagnostic::error(
-                    self.span(),
-                    "a label cannot stand before a declaration",
-                )
-                .related(label.name.span, "the label")
-                .help("move the declaration before the label"));
+                return self.labelled_declaration(label.name.span);
             }
             let nothing_follows = self.at_sequence_end()
                 || self.at(Punct::Semi)
@@ -201,6 +220,15 @@ impl Parser<'_> {
         Ok(stmt)
     }
 
+    #[cold]
+    fn labelled_declaration(&self, label: Span) -> Result<Stmt> {
+        fail(
+            Diagnostic::error(self.span(), "a label cannot stand before a declaration")
+                .related(label, "the label")
+                .help("move the declaration before the label"),
+        )
+    }
+
     /// Whether `name :` stands here and is a label, not the variable of another process.
     fn at_label(&self) -> bool {
         self.nth_is_name(0) && self.nth_is(1, Punct::Colon) && !self.is_proctype(self.word())
@@ -214,7 +242,7 @@ impl Parser<'_> {
             )
             | TokenKind::Number(_) => return self.condition(),
             TokenKind::Ident(_) => {}
-            _ => return Err(self.not_a_statement()),
+            _ => return fail(self.not_a_statement()),
         }
         match self.word() {
             "if" => self.choice("if").map(StmtKind::If),
@@ -256,16 +284,17 @@ impl Parser<'_> {
                 Ok(StmtKind::Break)
             }
             "else" => {
+                self.check_else();
                 self.bump();
                 Ok(StmtKind::Else)
             }
             "c_code" | "c_decl" => Ok(StmtKind::CCode(self.c_text()?)),
             "return" => self.return_value(),
-            "while" if self.nth_is(1, Punct::LParen) => Err(self.c_statement(
+            "while" if self.nth_is(1, Punct::LParen) => fail(self.c_statement(
                 "there is no `while` in Promela",
                 "write `do :: condition -> ... :: else -> break od`",
             )),
-            "switch" if self.nth_is(1, Punct::LParen) => Err(self.c_statement(
+            "switch" if self.nth_is(1, Punct::LParen) => fail(self.c_statement(
                 "there is no `switch` in Promela",
                 "write `if :: x == 1 -> ... :: x == 2 -> ... :: else -> ... fi`",
             )),
@@ -273,8 +302,26 @@ impl Parser<'_> {
             | "nempty" | "len" | "enabled" | "pc_value" | "get_priority" | "c_expr" => {
                 self.condition()
             }
-            word if self.is_reserved(word) => Err(self.not_a_statement()),
+            word if self.is_reserved(word) => fail(self.not_a_statement()),
             _ => self.named(),
+        }
+    }
+
+    /// `else` says something at the beginning of an option, or of a block or behind a label there.
+    fn check_else(&mut self) {
+        let begins = match &self.stream.previous {
+            Some(previous) => matches!(
+                previous.token.kind,
+                TokenKind::Punct(Punct::ColonColon | Punct::LBrace | Punct::Colon)
+            ),
+            None => true,
+        };
+        if !begins {
+            self.report(
+                Diagnostic::warning(self.span(), "this `else` does not begin an option")
+                    .label("always executable here")
+                    .help("an option begins with `::`: write `:: else -> ...`"),
+            );
         }
     }
 
@@ -282,7 +329,7 @@ impl Parser<'_> {
     fn condition(&mut self) -> Result<StmtKind> {
         let expr = self.full_expression()?;
         if self.at(Punct::Assign) && matches!(expr.kind, ExprKind::Number(_)) {
-            return Err(
+            return fail(
                 Diagnostic::error(expr.span, "a constant cannot be assigned to")
                     .label("not a variable"),
             );
@@ -296,8 +343,10 @@ impl Parser<'_> {
             let name = self.any_word_as_name();
             return self.call(name, None);
         }
-        if self.nth_is_name(1) && !self.next_begins_line() && self.nth_begins_declarator_end(2) {
-            return Err(self.unknown_type(self.word()));
+        let type_before_name =
+            is_type(self.nth_word(1)) || self.nth_is_name(1) && self.nth_begins_declarator_end(2);
+        if type_before_name && !self.next_begins_line() {
+            return fail(self.unknown_type(self.word()));
         }
         let (var, height) = self.variable()?;
         if self.line_ends_statement() && self.at(Punct::Not) {
@@ -394,7 +443,7 @@ impl Parser<'_> {
         self.bump();
         self.expect(Punct::LParen)?;
         let TokenKind::String(format) = &self.current().kind else {
-            return Err(self.unexpected("a string"));
+            return fail(self.unexpected("a string"));
         };
         let format = format.clone();
         self.bump();
@@ -406,7 +455,7 @@ impl Parser<'_> {
             }
         })?;
         if matches!(self.current().kind, TokenKind::String(_)) {
-            return Err(self.unexpected("`,` or `)`").help("write it as one string"));
+            return fail(self.unexpected("`,` or `)`").help("write it as one string"));
         }
         self.expect(Punct::RParen)?;
         Ok(StmtKind::Printf { format, args })
@@ -437,16 +486,15 @@ impl Parser<'_> {
         let span = self.bump().span;
         let value = self.full_expression()?;
         let Some(call) = self.calls.last() else {
-            return Err(Diagnostic::error(span, "`return` outside of an inline"));
+            return fail(Diagnostic::error(span, "`return` outside of an inline"));
         };
         let Some(result) = call.result.clone() else {
             let name = &call.definition.name.text;
-            return Err(Diagnostic::error(
-                span,
-                format!("the value that `{name}` returns is not used"),
-            )
-            .related(call.place, "the call")
-            .help(format!("write `x = {name}(...)`")));
+            return fail(
+                Diagnostic::error(span, format!("the value that `{name}` returns is not used"))
+                    .related(call.place, "the call")
+                    .help(format!("write `x = {name}(...)`")),
+            );
         };
         Ok(StmtKind::Assign(result, AssignOp::Set(value)))
     }
@@ -456,7 +504,7 @@ impl Parser<'_> {
         let span = self.span();
         let opener = Opener { word, span };
         if self.nth_is(1, Punct::LParen) && !self.nth(1).after_newline {
-            return Err(self.c_statement(
+            return fail(self.c_statement(
                 &format!("`{word}` is followed by options, not by a condition"),
                 &format!(
                     "write `{word} :: condition -> ... :: else -> ... {}`",
@@ -472,7 +520,7 @@ impl Parser<'_> {
             self.report(problem);
             self.skip_to_option();
         }
-        self.nested(|p| {
+        self.nested(STATEMENT, |p| {
             p.openers.push(opener);
             let options = p.options();
             p.openers.pop();
@@ -539,7 +587,7 @@ impl Parser<'_> {
                 || is_type(self.nth_word(2))
                 || self.nth_is(3, Punct::Assign));
         if c_style {
-            return Err(self.c_statement(
+            return fail(self.c_statement(
                 "`for` runs over a range, an array or a channel",
                 "write `for (i : 0 .. 9) { ... }` or `for (i in a) { ... }`, \
                  and declare `i` before it",
@@ -553,7 +601,7 @@ impl Parser<'_> {
                 return Ok((var, ForRange::In(p.variable()?.0)));
             }
             if !p.at(Punct::Colon) {
-                return Err(p.unexpected("`:` or `in`"));
+                return fail(p.unexpected("`:` or `in`"));
             }
             p.bump();
             let (from, to) = p.range()?;
@@ -641,6 +689,9 @@ impl Parser<'_> {
         let span = self.span();
         self.bump();
         self.skip_group(Punct::LParen, Punct::RParen);
+        if !self.at(Punct::LBrace) {
+            self.skip_to_closing_word();
+        }
         self.skip_group(Punct::LBrace, Punct::RBrace);
         while self.at_word("else") && (self.nth_is(1, Punct::LBrace) || self.nth_word(1) == "if") {
             self.bump();
@@ -664,6 +715,32 @@ impl Parser<'_> {
                 depth -= 1;
             }
             self.bump();
+        }
+    }
+
+    /// Passes everything up to and with the `fi` or `od` of the current block, if it has one that
+    /// closes nothing in between.
+    fn skip_to_closing_word(&mut self) {
+        let mut open = 0usize;
+        let lexemes = self.stream.lexemes.iter().map(|lexeme| &lexeme.token.kind);
+        for (ahead, kind) in lexemes.enumerate() {
+            match kind {
+                TokenKind::Punct(Punct::LBrace) => open += 1,
+                TokenKind::Punct(Punct::RBrace | Punct::ColonColon) if open == 0 => return,
+                TokenKind::Punct(Punct::RBrace) => open -= 1,
+                TokenKind::Ident(word) => match word.as_str() {
+                    "if" | "do" => open += 1,
+                    "fi" | "od" if open == 0 => {
+                        for _ in 0..=ahead {
+                            self.bump();
+                        }
+                        return;
+                    }
+                    "fi" | "od" => open -= 1,
+                    _ => {}
+                },
+                _ => {}
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! What stands at the top level.
 
 use super::errors::Opener;
-use super::keywords::is_type;
-use super::{Parser, Result};
+use super::keywords::{is_type, starts_unit};
+use super::{Parser, Result, fail};
 use crate::Diagnostic;
 use crate::ast::{
     Body, CUnit, CUnitKind, Decl, Expr, Init, Initializer, Never, Proctype, Trace, Typedef, Unit,
@@ -23,7 +23,7 @@ impl Parser<'_> {
             match self.unit() {
                 Ok(unit) => units.push(unit),
                 Err(problem) => {
-                    self.report(problem);
+                    self.report(*problem);
                     (self.in_body, self.in_formula) = (false, false);
                     self.synchronize_units(from);
                 }
@@ -43,7 +43,7 @@ impl Parser<'_> {
             "c_code" | "c_decl" | "c_state" | "c_track" => Unit::C(self.c_unit()?),
             "mtype" if self.at_mtype_names() => Unit::Mtype(self.mtype_names()?),
             _ if self.at_declaration() => self.declaration_unit()?,
-            _ => return Err(self.not_a_unit()),
+            _ => return fail(self.not_a_unit()),
         })
     }
 
@@ -85,7 +85,7 @@ impl Parser<'_> {
         };
         let deterministic = self.at_word("D_proctype");
         if !deterministic && !self.at_word("proctype") {
-            return Err(self.unexpected("`proctype`"));
+            return fail(self.unexpected("`proctype`"));
         }
         self.bump();
         let name = self.name("the name of a process type")?;
@@ -99,7 +99,11 @@ impl Parser<'_> {
         let params = if self.at(Punct::LBrace) {
             Vec::new()
         } else {
-            self.parameters()?
+            self.parameters().unwrap_or_else(|problem| {
+                self.report(*problem);
+                self.skip_to_body();
+                Vec::new()
+            })
         };
         let priority = self.priority()?;
         let provided = if self.eat_word("provided") {
@@ -130,7 +134,7 @@ impl Parser<'_> {
             let mut params = Vec::new();
             while !p.at(Punct::RParen) {
                 if !p.at_declaration() {
-                    return Err(if p.nth_is_name(0) && p.nth_is_name(1) {
+                    return fail(if p.nth_is_name(0) && p.nth_is_name(1) {
                         p.unknown_type(p.word())
                     } else {
                         p.unexpected("the type of a parameter")
@@ -159,10 +163,22 @@ impl Parser<'_> {
             Ok(params)
         })?;
         if !self.at(Punct::RParen) {
-            return Err(self.unexpected("`;` or `)`"));
+            return fail(self.unexpected("`;` or `)`"));
         }
         self.bump();
         Ok(params)
+    }
+
+    /// Goes on behind a mistake among parameters: to the body.
+    fn skip_to_body(&mut self) {
+        while !matches!(
+            self.current().kind,
+            TokenKind::Eof | TokenKind::Punct(Punct::LBrace | Punct::RBrace)
+        ) && !starts_unit(self.word())
+            && !matches!(self.word(), "priority" | "provided")
+        {
+            self.bump();
+        }
     }
 
     /// `priority n`
@@ -174,16 +190,16 @@ impl Parser<'_> {
             || matches!(self.current().kind, TokenKind::Number(_))
             || self.at(Punct::LParen)
         {
-            Ok(Some(self.primary()?.expr))
+            Ok(Some(*self.primary()?.expr))
         } else {
-            Err(self.unexpected("a number"))
+            fail(self.unexpected("a number"))
         }
     }
 
     fn init(&mut self) -> Result<Init> {
         let span = self.bump().span;
         if self.at(Punct::LParen) {
-            return Err(self.unexpected("`{`").help("`init` has no parameters"));
+            return fail(self.unexpected("`{`").help("`init` has no parameters"));
         }
         let priority = self.priority()?;
         let body = self.body()?;
@@ -260,7 +276,7 @@ impl Parser<'_> {
                 return Ok(fields);
             }
             if !self.at_declaration() {
-                return Err(if self.nth_is_name(0) && self.nth_is_name(1) {
+                return fail(if self.nth_is_name(0) && self.nth_is_name(1) {
                     self.unknown_type(self.word())
                 } else {
                     self.unexpected(&format!("the type of a field of `{typedef}`"))
@@ -268,7 +284,7 @@ impl Parser<'_> {
             }
             fields.push(self.declaration()?);
             if !self.skip_separators() && !self.at(Punct::RBrace) && !self.separator_implied() {
-                return Err(self.unexpected("`;` or `}`"));
+                return fail(self.unexpected("`;` or `}`"));
             }
         }
         let close = self.bump().span;
@@ -299,9 +315,10 @@ impl Parser<'_> {
                     self.bump();
                 }
                 if !(2..=3).contains(&strings.len()) {
-                    return Err(self
-                        .unexpected("a string")
-                        .note(format!("`{word}` takes two or three strings")));
+                    return fail(
+                        self.unexpected("a string")
+                            .note(format!("`{word}` takes two or three strings")),
+                    );
                 }
                 strings
             }

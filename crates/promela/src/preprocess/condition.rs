@@ -4,71 +4,22 @@ use crate::Diagnostic;
 use crate::source::Span;
 use crate::token::Punct;
 
-use super::macros::MacroTable;
 use super::text::{Interner, RawKind, RawToken};
 
 /// Depth of parentheses, unary operators and conditionals.
 const MAX_DEPTH: usize = 200;
 
-/// Replaces `defined NAME` and `defined(NAME)` by 1 or 0, before macros are expanded.
-pub(super) fn resolve_defined(
-    line: &mut Vec<RawToken>,
-    macros: &MacroTable,
-    interner: &mut Interner,
-) -> Result<(), Diagnostic> {
-    let defined = interner.intern("defined");
-    let mut resolved = Vec::with_capacity(line.len());
-    let mut rest = line.as_slice();
-    while let Some((&token, after)) = rest.split_first() {
-        rest = after;
-        if token.kind != RawKind::Ident(defined) {
-            resolved.push(token);
-            continue;
-        }
-        let (value, length) = defined_operand(token.span, after, macros)?;
-        rest = &after[length..];
-        resolved.push(RawToken {
-            kind: RawKind::Number(interner.intern(if value { "1" } else { "0" })),
-            ..token
-        });
-    }
-    *line = resolved;
-    Ok(())
-}
-
-/// Whether the macro after `defined` is defined, and the number of tokens that name it.
-fn defined_operand(
-    span: Span,
-    rest: &[RawToken],
-    macros: &MacroTable,
-) -> Result<(bool, usize), Diagnostic> {
-    let kind = |i: usize| rest.get(i).map(|token| token.kind);
-    match (kind(0), kind(1), kind(2)) {
-        (Some(RawKind::Ident(name)), _, _) => Ok((macros.is_defined(name), 1)),
-        (
-            Some(RawKind::Punct(Punct::LParen)),
-            Some(RawKind::Ident(name)),
-            Some(RawKind::Punct(Punct::RParen)),
-        ) => Ok((macros.is_defined(name), 3)),
-        _ => Err(
-            Diagnostic::error(span, "`defined` needs the name of a macro")
-                .help("write `defined(NAME)`"),
-        ),
-    }
-}
-
-/// Whether a condition holds; `line` are its tokens after expansion, `span` the directive.
+/// Whether a condition holds; `line` are its tokens after expansion, with 1 or 0 for every
+/// `defined`, and `span` is the directive.
 pub(super) fn evaluate(
     line: &[RawToken],
     span: Span,
-    macros: &MacroTable,
     interner: &Interner,
 ) -> Result<bool, Diagnostic> {
     let mut parser = Parser {
         rest: line,
         span,
         depth: 0,
-        macros,
         interner,
     };
     let value = parser.conditional(true)?;
@@ -110,7 +61,6 @@ struct Parser<'a> {
     rest: &'a [RawToken],
     span: Span,
     depth: usize,
-    macros: &'a MacroTable,
     interner: &'a Interner,
 }
 
@@ -255,16 +205,10 @@ impl Parser<'_> {
     fn operand(&mut self, token: RawToken) -> Result<Value, Diagnostic> {
         let text = token.kind.text(self.interner);
         match token.kind {
-            // Made by a macro; written ones are already resolved.
-            RawKind::Ident(_) if text == "defined" => {
-                let (value, length) = defined_operand(token.span, self.rest, self.macros)?;
-                self.rest = &self.rest[length..];
-                Ok(Value::truth(value))
-            }
             // A name that is no macro.
             RawKind::Ident(_) => Ok(Value::signed(0)),
             RawKind::Number(_) => parse_number(text).ok_or_else(|| {
-                let message = format!("`{text}` is not an integer of 64 bits");
+                let message = format!("`{text}` is not an integer of C with at most 64 bits");
                 Diagnostic::error(token.span, message)
             }),
             RawKind::Char(_) => parse_char(text).ok_or_else(|| {
@@ -359,9 +303,7 @@ fn parse_char(text: &str) -> Option<Value> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let value = match inner.as_bytes() {
         [byte] => i64::from(*byte),
-        [b'\\', digits @ ..] if matches!(digits, [b'0'..=b'7', ..]) => {
-            i64::from_str_radix(&inner[1..], 8).ok()?
-        }
+        [b'\\', b'0'..=b'7', ..] => i64::from_str_radix(&inner[1..], 8).ok()?,
         [b'\\', b'x', ..] => i64::from_str_radix(&inner[2..], 16).ok()?,
         [b'\\', byte] => i64::from(match byte {
             b'a' => 7,

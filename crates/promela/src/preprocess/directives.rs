@@ -194,18 +194,16 @@ impl Preprocessor<'_> {
         name.is_some_and(|name| self.macros.is_defined(name) == (directive == "ifdef"))
     }
 
-    fn if_expression(&mut self, directive: &str, span: Span, mut line: Vec<RawToken>) -> bool {
+    fn if_expression(&mut self, directive: &str, span: Span, line: Vec<RawToken>) -> bool {
         if line.is_empty() {
             let message = format!("`{directive}` without a condition");
             self.report(Diagnostic::error(span, message));
             return false;
         }
         let whole = span.to(line[line.len() - 1].span);
-        let resolved = condition::resolve_defined(&mut line, &self.macros, &mut self.interner);
-        let value = resolved.and_then(|()| {
-            let line = self.expand_tokens(line);
-            condition::evaluate(&line, whole, &self.macros, &self.interner)
-        });
+        let value = self
+            .expand_condition(line)
+            .and_then(|line| condition::evaluate(&line, whole, &self.interner));
         value.unwrap_or_else(|problem| {
             self.report(problem);
             false

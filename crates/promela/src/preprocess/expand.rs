@@ -14,7 +14,7 @@ use crate::token::Punct;
 use super::lexer::single_token;
 use super::macros::{Body, BodyToken, Builtin, Macro};
 use super::text::{RawKind, RawToken};
-use super::{MAX_MACRO_NESTING, MAX_TOKENS, Preprocessor};
+use super::{MAX_MACRO_NESTING, MAX_MADE_BYTES, MAX_TOKENS, Preprocessor};
 
 /// Tokens to be read before those below.
 pub(super) struct Context {
@@ -58,18 +58,76 @@ impl Preprocessor<'_> {
 
     /// Tokens with all macros in them expanded.
     pub(super) fn expand_tokens(&mut self, tokens: Vec<RawToken>) -> Vec<RawToken> {
-        let floor = self.floor.replace(self.contexts.len());
-        self.push_context(tokens, None);
-        let mut expanded = Vec::new();
-        loop {
-            let token = self.next_expanded();
-            if token.kind == RawKind::Eof {
-                break;
+        self.read_only(tokens, |this| {
+            let mut expanded = Vec::new();
+            loop {
+                let token = this.next_expanded();
+                if token.kind == RawKind::Eof {
+                    return expanded;
+                }
+                expanded.push(token);
             }
-            expanded.push(token);
+        })
+    }
+
+    /// The tokens of an `#if` with all macros expanded, and 1 or 0 for `defined(NAME)`.
+    pub(super) fn expand_condition(
+        &mut self,
+        tokens: Vec<RawToken>,
+    ) -> Result<Vec<RawToken>, Diagnostic> {
+        let defined = self.interner.intern("defined");
+        self.read_only(tokens, |this| {
+            let mut expanded = Vec::new();
+            loop {
+                let mut token = this.next_expanded();
+                if token.kind == RawKind::Eof {
+                    return Ok(expanded);
+                }
+                if token.kind == RawKind::Ident(defined) {
+                    let value = if this.is_defined(token.span)? {
+                        "1"
+                    } else {
+                        "0"
+                    };
+                    token.kind = RawKind::Number(this.interner.intern(value));
+                }
+                expanded.push(token);
+            }
+        })
+    }
+
+    /// Whether the macro named after `defined` is.
+    fn is_defined(&mut self, defined: Span) -> Result<bool, Diagnostic> {
+        let first = self.next_raw();
+        let parenthesis = first.kind.is(Punct::LParen);
+        let name = if parenthesis { self.next_raw() } else { first };
+        let closed = !parenthesis || self.next_raw().kind.is(Punct::RParen);
+        match name.kind {
+            RawKind::Ident(name) if closed => Ok(self.macros.get(name).is_some()),
+            _ => {
+                let message = "`defined` needs the name of a macro";
+                Err(Diagnostic::error(defined, message).help("write `defined(NAME)`"))
+            }
+        }
+    }
+
+    /// Lets `read` see these tokens and nothing after them.
+    fn read_only<T>(&mut self, tokens: Vec<RawToken>, read: impl FnOnce(&mut Self) -> T) -> T {
+        let bottom = self.contexts.len();
+        let floor = self.floor.replace(bottom);
+        self.push_context(tokens, None);
+        let result = read(self);
+        while self.contexts.len() > bottom {
+            self.pop_context();
         }
         self.floor = floor;
-        expanded
+        result
+    }
+
+    fn pop_context(&mut self) {
+        if let Some(done) = self.contexts.pop().and_then(|context| context.of) {
+            done.busy.set(false);
+        }
     }
 
     fn push_context(&mut self, tokens: Vec<RawToken>, of: Option<Rc<Macro>>) {
@@ -85,10 +143,7 @@ impl Preprocessor<'_> {
 
     /// The next token as it stands.
     fn next_raw(&mut self) -> RawToken {
-        self.tokens_read += 1;
-        if self.tokens_read > MAX_TOKENS {
-            self.stop_at_token_limit();
-        }
+        self.count_tokens(1);
         if self.stopped {
             return self.end;
         }
@@ -100,9 +155,7 @@ impl Preprocessor<'_> {
                     context.next += 1;
                     break token;
                 }
-                if let Some(done) = self.contexts.pop().and_then(|context| context.of) {
-                    done.busy.set(false);
-                }
+                self.pop_context();
             } else if self.floor.is_some() {
                 return self.end;
             } else {
@@ -116,13 +169,9 @@ impl Preprocessor<'_> {
         token
     }
 
-    fn stop_at_token_limit(&mut self) {
-        if self.stopped {
-            return;
-        }
-        let mut problem = Diagnostic::global_error(format!(
-            "the model has more than {MAX_TOKENS} words after macro expansion"
-        ));
+    /// Stops, with the blame on the latest macro use.
+    pub(super) fn stop_expanding(&mut self, message: String) {
+        let mut problem = Diagnostic::global_error(message);
         problem.span = self.last_use;
         if problem.span.is_some() {
             problem = problem
@@ -130,6 +179,26 @@ impl Preprocessor<'_> {
                 .note("macros that use each other twice or more grow very fast");
         }
         self.stop(problem);
+    }
+
+    fn count_tokens(&mut self, tokens: usize) {
+        self.tokens_read += tokens;
+        if self.tokens_read > MAX_TOKENS {
+            self.stop_expanding(format!(
+                "the model has more than {MAX_TOKENS} words after macro expansion"
+            ));
+        }
+    }
+
+    /// Counts text made by `#` or `##`.
+    fn count_made(&mut self, bytes: usize) {
+        self.bytes_made += bytes;
+        if self.bytes_made > MAX_MADE_BYTES {
+            let megabytes = MAX_MADE_BYTES >> 20;
+            self.stop_expanding(format!(
+                "the operators `#` and `##` of macros make more than {megabytes} MiB of text"
+            ));
+        }
     }
 
     /// Replaces a macro's name by its text. False if it is a function-like macro's name without
@@ -333,6 +402,7 @@ impl Preprocessor<'_> {
         let mut left_start = 0;
         for item in body {
             let start = tokens.len();
+            let pasted = paste_to.is_some();
             let own = RawToken {
                 span: Span {
                     expansion,
@@ -346,29 +416,31 @@ impl Preprocessor<'_> {
                 }
                 (Some(param), Some(arguments)) => {
                     let is_variadic = variadic == Some(true) && param + 1 == arguments.raw.len();
-                    if let Some(left) = paste_to
-                        && is_variadic
-                        && left.token.kind.is(Punct::Comma)
-                    {
+                    let after_comma = tokens.last().is_some_and(|t| t.kind.is(Punct::Comma));
+                    if pasted && is_variadic && after_comma {
                         // `, ## __VA_ARGS__`: the comma goes if the argument was not given.
                         if arguments.variadic_omitted {
                             tokens.pop();
                         }
                         paste_to = None;
                         tokens.extend(&arguments.raw[param]);
-                    } else if paste_to.is_some() || item.paste_next {
+                    } else if pasted || item.paste_next {
                         tokens.extend(&arguments.raw[param]);
                     } else {
                         let expanded = self.expanded_argument(arguments, param);
                         tokens.extend(expanded);
                     }
                     if let Some(first) = tokens.get_mut(start) {
-                        first.space_before = item.token.space_before;
+                        first.space_before = item.token.space_before && !pasted;
                     }
                 }
                 _ => tokens.push(own),
             }
             let start = start.min(tokens.len());
+            self.count_tokens(tokens.len() - start);
+            if self.stopped {
+                break;
+            }
             match paste_to {
                 None => left_start = start,
                 Some(left) if left_start < start && start < tokens.len() => {
@@ -400,12 +472,9 @@ impl Preprocessor<'_> {
                 self.nesting -= 1;
                 expanded
             } else {
-                let mut problem = Diagnostic::global_error(format!(
-                    "macro uses are nested in each other's arguments more than \
-                     {MAX_MACRO_NESTING} deep"
+                self.stop_expanding(format!(
+                    "macro uses are nested more than {MAX_MACRO_NESTING} deep in arguments"
                 ));
-                problem.span = self.last_use;
-                self.stop(problem);
                 raw
             });
         }
@@ -417,6 +486,7 @@ impl Preprocessor<'_> {
         let (a, b) = (tokens[right - 1].kind, tokens[right].kind);
         let (a, b) = (a.text(&self.interner), b.text(&self.interner));
         let joined = format!("{a}{b}");
+        self.count_made(joined.len());
         match single_token(&joined, &mut self.interner) {
             Some(kind) => {
                 tokens.remove(right);
@@ -436,6 +506,9 @@ impl Preprocessor<'_> {
     fn stringify(&mut self, argument: &[RawToken], own: RawToken) -> RawToken {
         let mut text = String::from("\"");
         for (i, token) in argument.iter().enumerate() {
+            if text.len() > MAX_MADE_BYTES {
+                break;
+            }
             if token.space_before && i > 0 {
                 text.push(' ');
             }
@@ -447,6 +520,7 @@ impl Preprocessor<'_> {
             }
         }
         text.push('"');
+        self.count_made(text.len());
         RawToken {
             kind: RawKind::String(self.interner.intern(&text)),
             ..own

@@ -125,17 +125,16 @@ impl Preprocessor<'_> {
     }
 
     fn too_many_includes(&self, path: &Path, span: Span) -> Diagnostic {
-        let shown = path.display();
-        let identity_of = identity(path);
-        let includes_itself = self
-            .files
-            .iter()
-            .any(|file| identity(&self.source.file(file.lexer.file()).path) == identity_of);
-        if includes_itself {
-            Diagnostic::error(span, format!("`{shown}` includes itself without end"))
+        if self.includes >= MAX_INCLUDES {
+            let message = format!("more than {MAX_INCLUDES} files are included");
+            return Diagnostic::error(span, message);
+        }
+        let included = identity(path);
+        let mut including = self.files.iter().map(|file| file.lexer.file());
+        if including.any(|file| identity(&self.source.file(file).path) == included) {
+            let message = format!("`{}` includes itself without end", path.display());
+            Diagnostic::error(span, message)
                 .help("put `#ifndef NAME`, `#define NAME`, ..., `#endif` around its text")
-        } else if self.includes >= MAX_INCLUDES {
-            Diagnostic::error(span, format!("more than {MAX_INCLUDES} files are included"))
         } else {
             let message = format!("files include files more than {MAX_INCLUDE_DEPTH} deep");
             Diagnostic::error(span, message)

@@ -373,7 +373,7 @@ fn is_word(byte: u8) -> bool {
 
 /// Whether no word can start with the byte.
 fn is_stray(byte: u8) -> bool {
-    !byte.is_ascii() || byte == b'`' || matches!(byte, 0..=8 | 14..=31 | 127)
+    !byte.is_ascii() || matches!(byte, b'`' | b'\\' | 0..=8 | 14..=31 | 127)
 }
 
 /// The length of the backslash-newline at the start of `bytes`, if one is there. White space may

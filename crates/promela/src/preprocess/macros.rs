@@ -9,6 +9,9 @@ use crate::token::Punct;
 
 use super::text::{Interner, RawKind, RawToken, Symbol};
 
+/// Parameters of one macro.
+const MAX_PARAMS: usize = 255;
+
 /// A macro.
 #[derive(Debug)]
 pub(super) struct Macro {
@@ -208,6 +211,10 @@ impl Parameters<'_, '_> {
                     "two parameters of the macro are named `{}`",
                     self.interner.text(name)
                 );
+                return Err(Diagnostic::error(self.last, message));
+            }
+            if params.len() == MAX_PARAMS {
+                let message = format!("the macro has more than {MAX_PARAMS} parameters");
                 return Err(Diagnostic::error(self.last, message));
             }
             params.push(name);

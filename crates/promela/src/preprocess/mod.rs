@@ -1,9 +1,9 @@
 //! The preprocessor and lexer.
 //!
 //! SPIN pipes a model through `gcc -E` and lexes what comes out. Here both are one pass that
-//! remembers where every word came from: [`lexer`] cuts the text of a file into raw tokens,
-//! [`directives`] acts on the lines that start with `#`, [`expand`] replaces the uses of
-//! [`macros`], and [`words`] turns what is left into the [`Token`]s of the language.
+//! remembers where every word came from: `lexer` cuts the text of a file into raw tokens,
+//! `directives` acts on the lines that start with `#`, `expand` replaces the uses of
+//! `macros`, and `words` turns what is left into the [`Token`]s of the language.
 //!
 //! Nothing here recurses on the text without a limit, and the limits below bound time and memory
 //! for any text.
@@ -37,15 +37,17 @@ use self::words::Words;
 
 pub use self::include::read_file;
 
-/// Tokens read in all, those of macros counted at every use.
-const MAX_TOKENS: usize = 20_000_000;
+/// Tokens read in all, and those that macros make at every use.
+const MAX_TOKENS: usize = if cfg!(test) { 1_000_000 } else { 20_000_000 };
+/// Bytes of text made by `#` and `##`.
+const MAX_MADE_BYTES: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// Depth of macro uses in arguments of macro uses.
 const MAX_MACRO_NESTING: usize = 200;
 /// Depth of files that include files.
 const MAX_INCLUDE_DEPTH: usize = 200;
 /// Files included in all.
 const MAX_INCLUDES: usize = 10_000;
-/// Bytes of one file, and of all files together.
+/// Bytes of one file, of all files together, and of the text after macro expansion.
 const MAX_BYTES: usize = 256 << 20;
 /// Beyond this many mistakes further ones are dropped.
 const MAX_DIAGNOSTICS: usize = 1000;
@@ -106,6 +108,10 @@ struct Preprocessor<'a> {
     includes: usize,
     bytes_read: usize,
     tokens_read: usize,
+    /// Bytes made by `#` and `##`.
+    bytes_made: usize,
+    /// Bytes of the text after macro expansion.
+    bytes_expanded: usize,
     /// Value of the next `__COUNTER__`.
     counter: u64,
     /// The latest macro use.
@@ -136,6 +142,8 @@ impl<'a> Preprocessor<'a> {
             includes: 0,
             bytes_read: length,
             tokens_read: 0,
+            bytes_made: 0,
+            bytes_expanded: 0,
             counter: 0,
             last_use: None,
             end: RawToken {
@@ -185,6 +193,13 @@ impl<'a> Preprocessor<'a> {
             let token = self.next_expanded();
             if token.kind == RawKind::Eof {
                 break;
+            }
+            self.bytes_expanded += token.kind.text(&self.interner).len();
+            if self.bytes_expanded > MAX_BYTES {
+                let megabytes = MAX_BYTES >> 20;
+                self.stop_expanding(format!(
+                    "the model is larger than {megabytes} MiB after macro expansion"
+                ));
             }
             if let Err(problem) = self.words.push(token, &self.interner) {
                 self.report(problem);

@@ -99,17 +99,23 @@ impl RawKind {
     }
 }
 
-/// The text of tokens on one line, with a space where white space was.
-pub(super) fn spell<'a>(
-    tokens: impl IntoIterator<Item = &'a RawToken>,
-    interner: &Interner,
-) -> String {
+/// Bytes of text made of tokens for a file name or a message.
+const MAX_SPELLED: usize = 4096;
+
+/// The text of tokens on one line, with a space where white space was; the start of a very long
+/// one.
+pub(super) fn spell(tokens: &[RawToken], interner: &Interner) -> String {
     let mut text = String::new();
     for token in tokens {
         if token.space_before && !text.is_empty() {
             text.push(' ');
         }
-        text.push_str(token.kind.text(interner));
+        let word = token.kind.text(interner);
+        if text.len() + word.len() > MAX_SPELLED {
+            text.extend(word.chars().take(MAX_SPELLED / 4));
+            break;
+        }
+        text.push_str(word);
     }
     text
 }

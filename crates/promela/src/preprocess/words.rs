@@ -290,7 +290,7 @@ fn character(span: Span, text: &str) -> (i32, Option<Diagnostic>) {
                 let value = i32::from(*other);
                 let shown = char::from(*other);
                 let warning =
-                    Diagnostic::warning(span, format!("`{text}` is the letter or digit `{shown}`"))
+                    Diagnostic::warning(span, format!("`{text}` is the character `{shown}`"))
                         .label(format!("its value is {value}"))
                         .note("Promela has the escapes \\n, \\r, \\t and \\f only");
                 return (value, Some(warning));

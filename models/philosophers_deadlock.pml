@@ -1,0 +1,38 @@
+/*
+ * Dining philosophers who can starve together.
+ *
+ * Models:     N philosophers around a table with N forks.  Everybody takes the
+ *             left fork first, then the right one.
+ * Source:     E. W. Dijkstra, 1965 (five computers and five tape drives);
+ *             in the form with forks by C. A. R. Hoare.
+ * Parameters: N (default 4)  number of philosophers, at least 2
+ * Expected:   violated: invalid end state.  When all hold their left fork,
+ *             nobody can ever move again.  The shortest run is 2 * N steps.
+ */
+#ifndef N
+#define N 4
+#endif
+
+#define LEFT    _pid
+#define RIGHT   ((_pid + 1) % N)
+
+bool taken[N];          /* taken[i]: fork i is in somebody's hand */
+byte eating;            /* how many eat right now                 */
+
+inline take(fork)
+{
+    atomic { !taken[fork] -> taken[fork] = true }
+}
+
+active [N] proctype Philosopher()
+{
+    do
+    :: take(LEFT);
+       take(RIGHT);
+       eating++;
+       assert(eating <= N / 2);
+       eating--;
+       taken[RIGHT] = false;
+       taken[LEFT] = false
+    od
+}
