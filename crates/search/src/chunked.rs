@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use crate::limits::{Limit, Memory};
 
 /// Elements in a chunk.
-const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 12;
 
 /// A vector in chunks; also a stack.
 #[derive(Debug)]

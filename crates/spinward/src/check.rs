@@ -11,6 +11,9 @@ use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, S
 use crate::report::Report;
 use crate::{Error, Model, session};
 
+/// Is told how far a search is.
+type OnProgress<'a> = Box<dyn FnMut(&Progress) + 'a>;
+
 /// What to check and how. By default: everything the model states, up to the first error.
 #[must_use = "a check does nothing until it is run"]
 pub struct Check<'a> {
@@ -32,7 +35,7 @@ pub struct Check<'a> {
     pub(crate) errors: usize,
     pub(crate) shortest: bool,
     pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) progress: Option<Box<dyn FnMut(&Progress) + 'a>>,
+    pub(crate) progress: Option<OnProgress<'a>>,
 }
 
 impl fmt::Debug for Check<'_> {

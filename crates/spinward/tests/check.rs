@@ -1,0 +1,326 @@
+//! Whole checks of small models: verdicts, counts, limits, and what is told of them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use spinward::{
+    Check, Engine, Error, Fairness, Guide, Model, Por, Property, ReasonCode, Report, Search, Store,
+    Verdict,
+};
+
+fn model(text: &str) -> Model {
+    match Model::from_text(Path::new("test.pml"), text.into(), &Default::default()) {
+        Ok(model) => model,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn check(text: &str) -> Check<'static> {
+    Check::new(model(text)).memory(1 << 30)
+}
+
+fn codes(report: &Report) -> Vec<ReasonCode> {
+    report.reasons.iter().map(|reason| reason.code).collect()
+}
+
+/// Two processes that lose an update.
+const RACE: &str = "byte x;
+active [2] proctype P() { byte t; t = x; x = t + 1 }
+active proctype Watch() { x == 1; x == 2; assert(false) }";
+
+/// A run of four steps to the assertion comes before one of three.
+const DETOUR: &str = "init {
+    byte x;
+    if
+    :: x = 1; x = 2
+    :: x = 2
+    fi;
+    x = 3;
+    assert(false)
+}";
+
+/// Counts for ever.
+const COUNTER: &str = "int n; active proctype P() { do :: n++ od }";
+
+const DEADLOCK: &str = "chan c = [0] of { byte }; active proctype P() { skip; c!1 }";
+
+#[test]
+fn nothing_wrong_is_verified() {
+    let report = check("byte x; active [2] proctype P() { x = 1; assert(x == 1) }").run().unwrap();
+    assert_eq!(report.verdict, Verdict::Verified);
+    assert!(report.complete && report.errors.is_empty() && report.reasons.is_empty());
+    assert_eq!(report.exit_code(), 0);
+    assert_eq!((report.search, report.store, report.por), ("bfs", "exact", false));
+}
+
+#[test]
+fn all_searches_agree() {
+    let counts = |search| {
+        let report = check(RACE).search(search).errors(0).run().unwrap();
+        assert_eq!(report.verdict, Verdict::Violated);
+        assert!(report.complete);
+        let s = report.statistics;
+        (s.states, s.transitions, s.matched, s.expanded, s.error_count)
+    };
+    // As SPIN counts them, with `-o1 -o2 -o3` and `-DNOREDUCE`.
+    assert_eq!(counts(Search::Dfs), (31, 38, 7, 31, 5));
+    assert_eq!(counts(Search::Bfs), (31, 38, 7, 31, 5));
+}
+
+#[test]
+fn depth_first_runs_get_shorter_on_demand() {
+    let steps = |check: Check<'_>| {
+        let report = check.run().unwrap();
+        (report.errors[0].steps, report.errors[0].shortest)
+    };
+    assert_eq!(steps(check(DETOUR).search(Search::Dfs)), (4, false));
+    assert_eq!(steps(check(DETOUR).search(Search::Dfs).shortest(true)), (3, true));
+    assert_eq!(steps(check(DETOUR).search(Search::Dfs).store(Store::Stack)), (4, false));
+    assert_eq!(
+        steps(check(DETOUR).search(Search::Dfs).store(Store::Stack).shortest(true)),
+        (3, true)
+    );
+    assert_eq!(steps(check(DETOUR)), (3, true));
+}
+
+#[test]
+fn nothing_within_a_bound_is_missed() {
+    for search in [Search::Dfs, Search::Bfs] {
+        let report = check(DETOUR).search(search).max_depth(3).run().unwrap();
+        assert_eq!(report.verdict, Verdict::Violated, "{search}");
+        let report = check(DETOUR).search(search).max_depth(2).run().unwrap();
+        assert_eq!(report.verdict, Verdict::Incomplete, "{search}");
+        assert_eq!(codes(&report), [ReasonCode::MaxDepth]);
+        assert_eq!(report.exit_code(), 3);
+        assert!(report.unreached.is_empty());
+        // A bound that cuts nothing off is none.
+        let report = check(DETOUR).search(search).errors(0).max_depth(100).run().unwrap();
+        assert!(report.complete, "{search}");
+    }
+}
+
+#[test]
+fn each_limit_says_so() {
+    for search in [Search::Dfs, Search::Bfs] {
+        let limited = |check: Check<'_>| {
+            let report = check.search(search).run().unwrap();
+            assert_eq!(report.verdict, Verdict::Incomplete);
+            assert!(!report.complete);
+            assert_eq!(report.exit_code(), 3);
+            codes(&report)
+        };
+        assert_eq!(limited(check(COUNTER).max_states(1000)), [ReasonCode::MaxStates]);
+        assert_eq!(limited(check(COUNTER).memory(1000)), [ReasonCode::Memory]);
+        assert_eq!(limited(check(COUNTER).time(Duration::from_millis(50))), [ReasonCode::Time]);
+        let stop = Arc::new(AtomicBool::new(true));
+        assert_eq!(limited(check(COUNTER).stop_flag(stop)), [ReasonCode::Interrupt]);
+    }
+}
+
+#[test]
+fn progress_is_told() {
+    let mut states = Vec::new();
+    let report = check(COUNTER)
+        .time(Duration::from_millis(350))
+        .on_progress(|progress| states.push(progress.counts.states))
+        .run()
+        .unwrap();
+    assert!((1..=3).contains(&states.len()), "{}", states.len());
+    assert!(states.iter().all(|&it| it <= report.statistics.states));
+}
+
+#[test]
+fn errors_tell_their_place() {
+    let report = check(DETOUR).run().unwrap();
+    let error = &report.errors[0];
+    assert_eq!(error.kind, "assertion");
+    assert_eq!(error.property, "assert(false)");
+    assert_eq!((error.file.as_deref(), error.line), (Some("test.pml"), Some(8)));
+    assert_eq!(error.run.len(), error.steps);
+    assert_eq!(codes(&report), [ReasonCode::Errors]);
+
+    let report = check(DEADLOCK).run().unwrap();
+    let error = &report.errors[0];
+    assert_eq!((error.kind, error.steps), ("invalid-end-state", 1));
+    assert_eq!((&error.file, error.line), (&None, None));
+    assert_eq!(report.exit_code(), 1);
+}
+
+#[test]
+fn different_errors_are_told_apart() {
+    let text = "byte x; active proctype P() {
+        do
+        :: x < 5 -> x++
+        :: assert(x != 2)
+        :: assert(x != 3)
+        :: x == 4 -> false
+        od }";
+    let kinds = |errors| {
+        let report = check(text).errors(errors).run().unwrap();
+        report.errors.iter().map(|it| (it.line, it.steps)).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(1), [(Some(4), 5)]);
+    assert_eq!(kinds(2), [(Some(4), 5), (Some(5), 7)]);
+    assert_eq!(kinds(0), [(Some(4), 5), (Some(5), 7), (None, 9)]);
+}
+
+#[test]
+fn a_never_claim_is_checked_beside_the_rest() {
+    let text = "byte x; active proctype P() { x = 1; x = 2 }
+        never { do :: x == 2 -> break :: else od }";
+    let report = check(text).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Violated);
+    assert_eq!((report.errors[0].kind, report.errors[0].line), ("never-claim", Some(2)));
+    assert!(report.errors[0].claim.is_some());
+    assert_eq!(report.statistics.states_by_property.len(), 2);
+
+    let report = check(text).property(Property::Safety).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Verified);
+    let report = check(text).property(Property::Ltl("never_0".into())).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Violated);
+}
+
+#[test]
+fn what_is_not_checked_is_said() {
+    let text = "byte x; active proctype P() { x = 1 } ltl p { <> (x == 1) }";
+    let report = check(text).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert_eq!(codes(&report), [ReasonCode::NotChecked]);
+    assert!(report.reasons[0].message.contains("'p'"));
+    let report = check(text).property(Property::Safety).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Verified);
+
+    let text = "byte x; active proctype P() { do :: x = 1 - x od }
+        never { accept: do :: x < 2 od }";
+    let report = check(text).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert!(report.reasons[0].message.contains("acceptance cycles"));
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let refused = |check: Check<'_>| match check.run() {
+        Err(error @ Error::NotAvailable(_)) => assert_eq!(error.exit_code(), 2),
+        other => panic!("{other:?}"),
+    };
+    refused(check(RACE).search(Search::Astar));
+    refused(check(RACE).guide(Guide::Active));
+    refused(check(RACE).fairness(Fairness::Weak));
+    refused(check(RACE).por(Por::Transactions));
+    refused(check(RACE).symmetry(true));
+    refused(check(RACE).store(Store::Bitstate));
+    refused(check(RACE).property(Property::NonProgress));
+    refused(check(RACE).property(Property::Invariant("x < 2".into())));
+    refused(check(RACE).property(Property::Ltl("[] (x < 2)".into())));
+    let wrong = |check: Check<'_>| assert!(matches!(check.run(), Err(Error::Usage(_))));
+    wrong(check(RACE).property(Property::Ltl("nobody".into())));
+    wrong(check(RACE).search(Search::Bfs).store(Store::Stack));
+    wrong(check(RACE).threads(0));
+}
+
+#[test]
+fn what_is_done_otherwise_is_noted() {
+    let report = check(RACE).por(Por::On).threads(8).engine(Engine::Compiled).run().unwrap();
+    assert_eq!(report.notes.len(), 3, "{:?}", report.notes);
+    assert_eq!(report.statistics.threads, 1);
+    assert!(check(RACE).run().unwrap().notes.is_empty());
+}
+
+#[test]
+fn unreached_statements_are_listed() {
+    let text = "byte x;
+        proctype Never() {
+            x = 7
+        }
+        active proctype P() {
+            if
+            :: x == 1 ->
+                x = 2
+            :: else ->
+                x = 3
+            fi
+        }";
+    let report = check(text).run().unwrap();
+    let lines: Vec<_> = report.unreached.iter().map(|it| (it.proctype.as_str(), it.line)).collect();
+    assert_eq!(lines, [("Never", 3), ("Never", 4), ("P", 8)]);
+}
+
+#[test]
+fn a_wrong_model_is_an_error() {
+    let result =
+        Model::from_text(Path::new("bad.pml"), "init { x = 1 }".into(), &Default::default());
+    let Err(error @ Error::Model { .. }) = result else { panic!("{result:?}") };
+    assert_eq!(error.exit_code(), 2);
+    let report = Report::of_error("bad.pml", &error);
+    assert_eq!(report.verdict, Verdict::Error);
+}
+
+#[test]
+fn the_json_has_the_fields_scripts_rely_on() {
+    let report = check(RACE).run().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let has = |object: &serde_json::Value, names: &[&str]| {
+        for name in names {
+            assert!(object.get(name).is_some(), "no {name} in {object}");
+        }
+    };
+    has(
+        &json,
+        &[
+            "schema",
+            "version",
+            "model",
+            "verdict",
+            "complete",
+            "errors",
+            "statistics",
+            "search",
+            "guide",
+            "store",
+            "por",
+            "optimize",
+            "unreached",
+            "reasons",
+        ],
+    );
+    has(
+        &json["errors"][0],
+        &[
+            "kind",
+            "property",
+            "message",
+            "file",
+            "line",
+            "steps",
+            "cycle_start",
+            "trail",
+            "shortest",
+        ],
+    );
+    has(
+        &json["statistics"],
+        &[
+            "states",
+            "transitions",
+            "expanded",
+            "matched",
+            "depth",
+            "reopened",
+            "state_bytes",
+            "bytes_per_state",
+            "peak_memory",
+            "disk_bytes",
+            "seconds",
+            "states_per_second",
+            "threads",
+            "omission_probability",
+            "error_count",
+        ],
+    );
+    has(&json["statistics"]["seconds"], &["load", "search", "total"]);
+    assert_eq!(json["verdict"], "violated");
+    assert_eq!(json["reasons"][0]["code"], "errors");
+    assert_eq!(json["schema"], 1);
+}
