@@ -39,7 +39,9 @@ pub(super) struct Placed {
 }
 
 const GAP: f64 = 18.0;
-const LAYER_GAP: f64 = 16.0;
+const LAYER_GAP: f64 = 14.0;
+const MAX_LAYER_GAP: f64 = 60.0;
+const SLOPE: f64 = 0.08;
 const SWEEPS: usize = 12;
 
 /// A node or helper in its layer.
@@ -96,7 +98,13 @@ pub(super) fn place(nodes: &[Node], edges: &[Edge]) -> Placed {
     for layer in &layers {
         let height = layer.iter().map(|&i| cells[i].height).fold(0.0, f64::max);
         ys.push(y + height / 2.0);
-        y += height + LAYER_GAP;
+        // Lines that go far to the side need room to do so.
+        let far = layer
+            .iter()
+            .flat_map(|&i| cells[i].below.iter().map(move |&j| (i, j)))
+            .map(|(i, j)| (cells[i].x - cells[j].x).abs())
+            .fold(0.0, f64::max);
+        y += height + LAYER_GAP + (far * SLOPE).min(MAX_LAYER_GAP);
     }
     let at = |i: usize| (cells[i].x - left, ys[cells[i].layer]);
     let right = cells

@@ -125,7 +125,7 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
         let (x, y) = points[*text];
         let _ = writeln!(
             out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#fff\" fill-opacity=\"0.85\"/>",
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#fff\"/>",
             x - edge.width / 2.0,
             y - edge.height / 2.0,
             edge.width,

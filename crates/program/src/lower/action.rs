@@ -1,15 +1,17 @@
 //! What the elements do, and how they are shown.
 
 use spinward_promela::ast::{
-    AssignOp, Decl, Expr as AstExpr, ExprKind, ForRange, Initializer, Stmt, StmtKind, VarRef,
+    AssignOp, BinaryOp, Decl, Expr as AstExpr, ExprKind, ForRange, Initializer, Stmt, StmtKind,
+    VarRef,
 };
 use spinward_promela::pretty;
 use spinward_promela::symbols::{BodyId, BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
 
 use super::expr::{Context, Named, binary};
-use super::flow::{Destination, Flow, Join, Jump, Kind, Rotate, SequenceId, Simple};
+use super::flow::{
+    self, BlockKind, Destination, Flow, Join, Jump, Kind, Rotate, SequenceId, Simple,
+};
 use crate::ir::{Action, ElementId, Expr, Place, ReceiveArg};
-use spinward_promela::ast::BinaryOp;
 
 impl<'a> Context<'a> {
     /// What an element does; nothing is asked about choices and blocks.
@@ -195,7 +197,6 @@ impl<'a> Context<'a> {
         else {
             return Action::Skip;
         };
-        let args_span = expr.span;
         let args = self.all_values(args);
         let priority = priority.as_deref().map(|priority| {
             self.uses.priorities = true;
@@ -211,7 +212,7 @@ impl<'a> Context<'a> {
         let wanted = self.params(body).len();
         if args.len() != wanted {
             self.error(
-                args_span,
+                expr.span,
                 format!(
                     "`{}` has {wanted} parameters, but {} are given",
                     proctype.text,
@@ -354,7 +355,7 @@ impl<'a> Context<'a> {
     }
 
     fn trace_constant(&self, expr: &AstExpr) -> Option<i32> {
-        super::flow::constant(self.symbols, expr)
+        flow::constant(self.symbols, expr)
     }
 }
 
@@ -389,9 +390,9 @@ pub(super) fn text(flow: &Flow<'_>, id: ElementId) -> String {
         ),
         Kind::Block(kind, inside) => {
             let word = match kind {
-                super::flow::BlockKind::Plain => "",
-                super::flow::BlockKind::Atomic => "atomic ",
-                super::flow::BlockKind::DStep => "d_step ",
+                BlockKind::Plain => "",
+                BlockKind::Atomic => "atomic ",
+                BlockKind::DStep => "d_step ",
             };
             format!("{word}{{ {} ... }}", first_text(flow, *inside))
         }

@@ -134,7 +134,6 @@ impl Initializers<'_, '_> {
         let count = variable.array.unwrap_or(1);
         let element = |i: u32| Place {
             offset: at.offset + i * stride,
-            scalar: at.scalar,
             ..at.clone()
         };
         if let Type::Struct(record) = variable.ty {

@@ -1,8 +1,8 @@
 //! From syntax to automata.
 //!
-//! [`flow`] numbers the elements as SPIN's parser does, [`table`] works out the transitions of each
-//! local state as SPIN's generator does, [`expr`] and [`action`] say what a transition tests and
-//! does in terms of offsets, which [`layout`] hands out, and [`init`] says what the variables start
+//! `flow` numbers the elements as SPIN's parser does, `table` works out the transitions of each
+//! local state as SPIN's generator does, `expr` and `action` say what a transition tests and
+//! does in terms of offsets, which `layout` hands out, and `init` says what the variables start
 //! with. The tables are those of SPIN 6.5.2 without its optimisations (`spin -o1 -o2 -o3 -a`).
 
 mod action;
@@ -16,7 +16,7 @@ mod table;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use spinward_promela::ast::{CUnitKind, Model, Unit};
+use spinward_promela::ast::{Model, Unit};
 use spinward_promela::symbols::{BodyKind, Symbols};
 use spinward_promela::{Diagnostic, Loaded};
 
@@ -26,8 +26,8 @@ use self::init::Initializers;
 use self::layout::Layout;
 use self::table::{Flags, Table};
 use crate::ir::{
-    Action, Automaton, BodyId, ControlState, Element, ElementId, Expr, Program, StateId,
-    Transition, Uses,
+    Action, Automaton, Block, BodyId, ControlState, Element, ElementId, Expr, InitStep, Program,
+    StateId, Transition, Uses,
 };
 
 /// Makes the program of a model that has no errors so far. What SPIN finds only at this stage comes
@@ -230,12 +230,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                     uses.provided |= p.provided.is_some();
                 }
                 Unit::Init(init) => uses.priorities |= init.priority.is_some(),
-                Unit::C(unit) => {
-                    uses.c_code |= matches!(
-                        unit.kind,
-                        CUnitKind::Code | CUnitKind::Decl | CUnitKind::State | CUnitKind::Track
-                    );
-                }
+                Unit::C(_) => uses.c_code = true,
                 _ => {}
             }
         }
@@ -267,8 +262,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
     fn automaton(
         &mut self,
         body: BodyId,
-        locals: crate::ir::Block,
-        init: Vec<crate::ir::InitStep>,
+        locals: Block,
+        init: Vec<InitStep>,
         actions: &[Action],
     ) -> Automaton {
         let symbols = self.context.symbols;
@@ -281,16 +276,15 @@ impl<'f, 'a> Assembly<'f, 'a> {
             }
         }
         let mut states = Vec::with_capacity(table.rows.len());
-        for i in 0..table.rows.len() {
+        for (i, (flags, element)) in table.flags.iter().zip(numbers).enumerate() {
             let from = self.transitions.len() as u32;
             self.transitions_of(body, i, table, actions);
-            let flags = table.flags[i];
             states.push(ControlState {
                 transitions: from..self.transitions.len() as u32,
                 end: flags.end,
                 accept: flags.accept,
                 progress: flags.progress,
-                element: numbers[i],
+                element,
                 reachable: table.reachable[i],
             });
         }

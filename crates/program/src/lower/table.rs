@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use spinward_promela::Diagnostic;
 use spinward_promela::symbols::BodyId;
 
-use super::flow::{BlockKind, Element, Flow, Jump, Kind, SequenceId};
+use super::flow::{BlockKind, Destination, Element, Flow, Jump, Kind, SequenceId};
 use crate::ir::ElementId;
 
 /// A transition, as numbers.
@@ -94,6 +94,7 @@ pub(super) fn build(flow: &mut Flow<'_>, body: BodyId) -> Table {
         done: FxHashSet::default(),
         drafts: vec![Draft::None; states],
         need_not_be_reached: vec![false; states],
+        nested: vec![false; states],
         d_steps: Vec::new(),
         flow,
     };
@@ -108,6 +109,8 @@ struct Builder<'f, 'a> {
     done: FxHashSet<ElementId>,
     drafts: Vec<Draft>,
     need_not_be_reached: Vec<bool>,
+    /// Choices that are options of another choice.
+    nested: Vec<bool>,
     /// Each `d_step` with its contents and the state after it.
     d_steps: Vec<(ElementId, SequenceId, u32)>,
 }
@@ -376,20 +379,9 @@ impl<'a> Builder<'_, 'a> {
         let initial = self.local(initial);
         let mut reachable = vec![false; states];
         reach(&rows, initial, &mut reachable);
+        self.check(body, &rows, &reachable);
         let listed = (0..states)
-            .map(|i| {
-                let jump = |row: &Row| {
-                    matches!(
-                        self.element(row.element).kind,
-                        Kind::Join(_)
-                            | Kind::Goto(Jump {
-                                to: super::flow::Destination::LoopExit(_),
-                                ..
-                            })
-                    )
-                };
-                !self.need_not_be_reached[i] && rows[i].first().is_some_and(|row| !jump(row))
-            })
+            .map(|i| self.is_listed(i, &rows[i], reachable[i]))
             .collect();
         let mut table = Table {
             rows,
@@ -404,6 +396,50 @@ impl<'a> Builder<'_, 'a> {
             self.d_step(id, inside, to, &mut table);
         }
         table
+    }
+
+    /// Whether SPIN lists a state that was never reached: not if it stands for a jump, and not if
+    /// another state stands for it.
+    fn is_listed(&self, state: usize, rows: &[Row], reachable: bool) -> bool {
+        let jumps = |row: &Row| match self.element(row.element).kind {
+            Kind::Join(_) => true,
+            Kind::Goto(Jump { to, .. }) => matches!(to, Destination::LoopExit(_)),
+            _ => false,
+        };
+        let elsewhere = self.need_not_be_reached[state] || (self.nested[state] && !reachable);
+        !elsewhere && rows.first().is_some_and(|row| !jumps(row))
+    }
+
+    /// Reports what SPIN's verifier refuses to run.
+    fn check(&mut self, body: BodyId, rows: &[Vec<Row>], reachable: &[bool]) {
+        let states = (0..rows.len()).filter(|&state| reachable[state]);
+        let mut found = Vec::new();
+        for state in states {
+            let is_else = |row: &&Row| matches!(self.element(row.element).kind, Kind::Else);
+            let elses: Vec<_> = rows[state].iter().filter(is_else).collect();
+            if let [first, second, ..] = elses[..] {
+                found.push(
+                    Diagnostic::error(
+                        self.element(second.element).span,
+                        "two `else` are possible at the same place",
+                    )
+                    .related(self.element(first.element).span, "the other one")
+                    .note("a choice at the start of an option adds its options to those around it"),
+                );
+            }
+            let idle = rows[state]
+                .iter()
+                .find(|row| row.to as usize == state && self.flow.tests_constant(row.element, 1));
+            if let Some(row) = idle
+                && !self.flow.is_claim(body)
+            {
+                found.push(
+                    Diagnostic::warning(self.element(row.element).span, "a loop that does nothing")
+                        .label("always possible, and leads back to the same state"),
+                );
+            }
+        }
+        self.flow.diagnostics.extend(found);
     }
 
     /// Replaces a choice inside of a choice by its options.
@@ -427,6 +463,7 @@ impl<'a> Builder<'_, 'a> {
                     match nested(state) {
                         None => flat.push(state),
                         Some(inner) => {
+                            self.nested[state as usize] = true;
                             for &guard in inner {
                                 let label = flags[state as usize];
                                 flags[guard as usize].add(label);

@@ -1,0 +1,3 @@
+byte x;
+active proctype P() { x = 1 }
+never { do :: atomic { (x == 1) -> assert(!(x == 1)) } :: (1) -> skip od }
