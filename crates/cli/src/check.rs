@@ -76,11 +76,11 @@ pub struct Args {
     guide: Option<Guide>,
 
     /// Partial-order reduction: on or off
-    #[arg(long, value_name = "on|off", help_heading = "How to search")]
+    #[arg(long, value_name = "on|off", hide = true)]
     por: Option<Por>,
 
     /// Changes to the model that keep its meaning: none or full
-    #[arg(long, value_name = "none|full", help_heading = "How to search")]
+    #[arg(long, value_name = "none|full", hide = true)]
     optimize: Option<Optimize>,
 
     /// Whether states that differ by the order of like processes count as one
@@ -92,11 +92,11 @@ pub struct Args {
     store: Option<Store>,
 
     /// How steps are computed: compiled or interpreter
-    #[arg(long, value_name = "NAME", help_heading = "How to search")]
+    #[arg(long, value_name = "NAME", hide = true)]
     engine: Option<Engine>,
 
     /// How many threads may search
-    #[arg(long, value_name = "N", help_heading = "How to search")]
+    #[arg(long, value_name = "N", hide = true)]
     threads: Option<usize>,
 
     /// Use no more memory than this, e.g. 4G
@@ -366,9 +366,13 @@ fn verdict_line(report: &Report) -> String {
 
 /// An error in one line, with its place.
 fn headline(error: &ReportedError) -> String {
-    match (&error.file, error.line) {
-        (Some(file), Some(line)) => format!("{} at {file}:{line}", error.message),
+    let what = match error.kind {
+        "assertion" => format!("{} is false", error.property),
         _ => error.message.clone(),
+    };
+    match (&error.file, error.line) {
+        (Some(file), Some(line)) => format!("{what} at {file}:{line}"),
+        _ => what,
     }
 }
 

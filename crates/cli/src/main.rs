@@ -1,12 +1,13 @@
 //! The spinward command: reads what the user types and tells what the library finds.
 //!
-//! One module for each command ([`check`], [`simulate`], [`trail`]); [`args`] has the
+//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`]); [`args`] has the
 //! options they share, [`model`] reads models, [`terminal`] is how the command speaks. What the
 //! options, the output and the exit codes are is a contract with scripts: 0 verified, 1 violated,
 //! 2 a mistake of the user, 3 not everything was looked at, 4 a mistake of ours.
 
 mod args;
 mod check;
+mod graph;
 mod model;
 mod simulate;
 mod terminal;
@@ -46,12 +47,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Verify a model: assertions, deadlocks, never claims, traces
     Check(check::Args),
-    /// Run a model: at random, by hand, or along a trail
     Simulate(simulate::Args),
-    /// Replay a trail, made by spinward or by SPIN, step by step
     Trail(trail::Args),
+    Graph(graph::Args),
 }
 
 fn main() -> ExitCode {
@@ -84,6 +83,7 @@ fn run(command: Command) -> u8 {
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Trail(args) => trail::run(&args),
+        Command::Graph(args) => graph::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -327,3 +327,14 @@ fn a_run_by_hand() {
     place.run_with_input(&["simulate", "-i", "asserts.pml"], "1\nq\n").code(0);
     place.run_with_input(&["simulate", "-i", "asserts.pml"], "").code(0);
 }
+
+#[test]
+fn automata_are_drawn() {
+    let place = Place::new();
+    place.run(&["graph", "good.pml"]).code(0).out("digraph");
+    place.run(&["graph", "--format", "svg", "-o", "good.svg", "good.pml"]).code(0);
+    assert!(place.read("good.svg").contains("<svg"));
+    assert!(place.run(&["graph", "--format", "json", "good.pml"]).code(0).json().is_object());
+    place.run(&["graph", "nowhere.pml"]).code(2).err("nowhere.pml");
+    place.run(&["graph", "-o", "none/such.dot", "good.pml"]).code(2).err("cannot write");
+}

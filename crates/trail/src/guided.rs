@@ -83,6 +83,7 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         choices: Vec::new(),
         seen: HashSet::new(),
         furthest: None,
+        stuck_at: None,
     };
     fitter.check_statements()?;
     let mut notes = fitter.run(trail)?;
@@ -98,13 +99,16 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
     })
 }
 
+/// The steps before the cycle, and where it starts.
+type CycleStart = (usize, Config);
+
 /// A place to come back to: a move of the claim that is not yet tried.
 struct Choice {
     line: usize,
     config: Config,
     steps: usize,
     claim_step: Vec<Step>,
-    cycle_start: Option<(usize, Config)>,
+    cycle_start: Option<CycleStart>,
 }
 
 struct Fitter<'a> {
@@ -112,18 +116,19 @@ struct Fitter<'a> {
     /// Whether the claim moves, but has no lines.
     claim_left_out: bool,
     /// The first way through all lines that was found, if it shows no error and others are tried.
-    first_fit: Option<(Vec<Step>, Option<(usize, Config)>)>,
+    first_fit: Option<(Vec<Step>, Option<CycleStart>)>,
     lines: Vec<Line>,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
     /// Once the cycle is gone through a second time: how many lines there were before.
     first_lap: Option<usize>,
-    /// The steps before the cycle, and where it starts.
-    cycle_start: Option<(usize, Config)>,
+    cycle_start: Option<CycleStart>,
     steps: Vec<Step>,
     choices: Vec<Choice>,
     seen: HashSet<(usize, Vec<u8>)>,
     furthest: Option<(usize, Misfit)>,
+    /// A line that did not fit at once, and what to say if it never does.
+    stuck_at: Option<(usize, String)>,
 }
 
 impl Fitter<'_> {
@@ -192,6 +197,9 @@ impl Fitter<'_> {
                 self.fork(line, &moves);
             } else if let Some(silent) = self.silent(&moves, self.lines[line].process) {
                 let silent = silent.clone();
+                if self.stuck_at.as_ref().is_none_or(|(stuck, _)| *stuck != line) {
+                    self.stuck_at = Some((line, self.cannot(&moves, self.lines[line])));
+                }
                 if self.take(&silent) {
                     continue;
                 }
@@ -204,7 +212,10 @@ impl Fitter<'_> {
                 ));
                 return Ok(notes);
             } else {
-                let message = self.cannot(&moves, self.lines[line]);
+                // If going on did not help, what matters is where the line was first tried.
+                let first = self.stuck_at.take().filter(|(stuck, _)| *stuck == line);
+                let message = first
+                    .map_or_else(|| self.cannot(&moves, self.lines[line]), |(_, message)| message);
                 self.give_up(line, message);
             }
             match self.next_choice()? {

@@ -57,18 +57,20 @@ pub fn replay(
     steps: &[Step],
     visit: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Outcome, Misfit> {
-    let mut scratch = machine.scratch();
-    let mut config = machine.start();
+    let mut walker = Walker::new(machine);
     let mut violations = Vec::new();
     let mut index = 0;
     while index < steps.len() {
-        let (moves, _) = machine.moves(&config, &mut scratch);
-        let Some(chosen) = best_match(moves.iter(), &steps[index..]) else {
-            return Err(Misfit { index, message: cannot(machine, &config, &moves, steps[index]) });
+        let (moves, _) = walker.moves();
+        let Some(chosen) = best_match(&moves, &steps[index..]) else {
+            return Err(Misfit {
+                index,
+                message: cannot(machine, &walker.config, &moves, steps[index]),
+            });
         };
         visit(&Event {
             index,
-            before: &config,
+            before: &walker.config,
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
@@ -76,9 +78,9 @@ pub fn replay(
         index += chosen.steps.len();
         violations.clone_from(&chosen.violations);
         match &chosen.next {
-            Some(next) => config = next.clone(),
+            Some(next) => walker.config = next.clone(),
             None if index == steps.len() => {
-                return Ok(Outcome { last: config, violations, stopped: true });
+                return Ok(Outcome { last: walker.config, violations, stopped: true });
             }
             None => {
                 return Err(Misfit {
@@ -88,8 +90,9 @@ pub fn replay(
             }
         }
     }
-    violations.extend(machine.moves(&config, &mut scratch).1);
-    Ok(Outcome { last: config, violations, stopped: false })
+    let last = walker.config.clone();
+    violations.extend(walker.moves().1);
+    Ok(Outcome { last, violations, stopped: false })
 }
 
 /// Makes sure that a run shows what it is said to show: the violation at its end, or, for a cycle,
@@ -119,10 +122,8 @@ pub fn confirm(
 }
 
 /// The move that takes the next steps; the longest, if one is the start of another.
-fn best_match<'a>(moves: impl Iterator<Item = &'a Move>, rest: &[Step]) -> Option<&'a Move> {
-    moves
-        .filter(|m| !m.steps.is_empty() && rest.starts_with(&m.steps))
-        .max_by_key(|m| m.steps.len())
+fn best_match<'a>(moves: &'a [Move], rest: &[Step]) -> Option<&'a Move> {
+    moves.iter().filter(|m| rest.starts_with(&m.steps)).max_by_key(|m| m.steps.len())
 }
 
 /// Says that a step is not possible, and what is.
@@ -181,7 +182,17 @@ impl<'a> Walker<'a> {
         Self { machine, config: machine.start(), scratch: machine.scratch() }
     }
 
+    /// The moves from here; each has a step. A system that cannot move beside a claim that can
+    /// stays where it is, which is no step: that is done here.
     pub fn moves(&mut self) -> (Vec<Move>, Vec<Violation>) {
-        self.machine.moves(&self.config, &mut self.scratch)
+        loop {
+            let (moves, wrong) = self.machine.moves(&self.config, &mut self.scratch);
+            match moves.as_slice() {
+                [Move { steps, next: Some(next), .. }] if steps.is_empty() => {
+                    self.config = next.clone();
+                }
+                _ => return (moves, wrong),
+            }
+        }
     }
 }

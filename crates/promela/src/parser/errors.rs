@@ -137,6 +137,14 @@ impl Parser<'_> {
             TokenKind::Punct(Punct::Colon) if matches!(self.previous_word(), "if" | "do") => {
                 "options begin with `::`"
             }
+            TokenKind::Punct(Punct::Colon) => {
+                "a choice between two values needs its parentheses: `(condition -> a : b)`"
+            }
+            TokenKind::Punct(Punct::Dot)
+                if matches!(previous.map(|p| &p.kind), Some(TokenKind::Number(_))) =>
+            {
+                "all numbers are whole in Promela"
+            }
             TokenKind::Ident(word) => match word.as_str() {
                 "and" => "write `&&`",
                 "or" => "write `||`",

@@ -248,6 +248,11 @@ impl<'m> Resolver<'m> {
             diagnostic.severity = severity;
             if let Some(variable) = channel {
                 diagnostic = diagnostic.related(variable.span, "the channel");
+            } else {
+                diagnostic = diagnostic.help(
+                    "a channel is made by a declaration: `chan c = [1] of { byte }` holds one \
+                     message of one field",
+                );
             }
             self.report(diagnostic);
         }

@@ -1,2 +1,0 @@
-byte x;
-init { d_step { atomic { x = 1 }; x = 2 } }

@@ -1,2 +1,0 @@
-byte x;
-init { d_step { x = 1; d_step { x = 2 } } }

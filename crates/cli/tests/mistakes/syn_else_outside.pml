@@ -1,2 +1,0 @@
-byte x;
-init { else -> x = 1 }

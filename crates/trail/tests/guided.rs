@@ -1,0 +1,86 @@
+//! Trails as SPIN writes them, with what it leaves out and puts in.
+
+mod common;
+
+use std::path::Path;
+
+use spinward_machine::{Machine, Violation};
+use spinward_trail::run::Keep;
+use spinward_trail::{Fitted, Misfit, Trail, confirm, describe, fit, replay};
+
+fn fitted(machine: &Machine, trail: &str) -> Result<Fitted, Misfit> {
+    fit(machine, &Trail::parse(trail).expect("a trail"))
+}
+
+fn machine(text: &str, claim: bool) -> Machine {
+    common::machine(Path::new("test.pml"), text, claim)
+}
+
+/// What is wrong at the end of a trail.
+fn ends_in(machine: &Machine, fitted: &Fitted) -> Vec<Violation> {
+    replay(machine, &fitted.steps, &mut |_| {}).expect("it replays").violations
+}
+
+#[test]
+fn a_merged_chain_is_one_line() {
+    // x = 1 (0) and x = 2 (1) are local and merged; n++ (2) is not.
+    let text =
+        "byte n; active [2] proctype P() { byte x; x = 1; x = 2; n++; x = 3; assert(n < 2) }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "-4:-4:-4\n1:1:0\n2:0:0\n3:1:2\n4:0:2\n5:0:3\n").unwrap();
+    assert_eq!(fitted.steps.len(), 8, "{fitted:#?}");
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Assertion(_)]));
+}
+
+#[test]
+fn an_atomic_chain_ends_before_another_process_moves() {
+    let text = "byte n, m; active proctype P() { atomic { n = 1; n = 2; m = 1 }; n = 3 }\n\
+        active proctype Q() { m = 5; assert(n == 0) }";
+    let machine = machine(text, false);
+    // Ids: 0 to 2 in the atomic, its block 3, n = 3 4, end 5; m = 5 6, assert 7.
+    let fitted = fitted(&machine, "-4:-4:-4\n1:0:0\n2:1:6\n3:1:7\n").unwrap();
+    assert_eq!(fitted.steps.len(), 5);
+    let run = describe(&machine, &fitted.steps, None, Keep::ALL).unwrap();
+    assert_eq!(run.values_of(machine.program(), run.violations[0])[0].1, "2");
+}
+
+#[test]
+fn a_breadth_first_search_leaves_out_the_claim() {
+    let text = "byte n; never { do :: n < 2 :: n == 2 -> break od }\n\
+        active proctype P() { n = 1; n = 2; n = 3 }";
+    let machine = machine(text, true);
+    let first = machine.program().elements.iter().position(|e| e.text == "n = 1").unwrap();
+    let trail = format!("-2:0:-2\n1:1:{}\n2:1:{}\n", first, first + 1);
+    let fitted = fitted(&machine, &trail).unwrap();
+    assert_eq!(ends_in(&machine, &fitted), [Violation::ClaimEnd]);
+    assert_eq!(fitted.steps.iter().filter(|step| step.is_claim()).count(), 3);
+}
+
+#[test]
+fn a_breadth_first_search_adds_a_line() {
+    let machine = machine("byte n; active proctype P() { n = 1; n == 2 }", false);
+    let fitted = fitted(&machine, "1:0:0\n2:0:1\n").unwrap();
+    assert_eq!(fitted.steps.len(), 1);
+    assert!(fitted.notes[0].contains("left out"), "{:?}", fitted.notes);
+    assert_eq!(ends_in(&machine, &fitted), [Violation::InvalidEndState]);
+}
+
+#[test]
+fn a_cycle_comes_back() {
+    let machine = machine("bool b; active proctype P() { do :: b = !b od }", false);
+    let fitted = fitted(&machine, "1:0:0\n-1:-1:-1\n2:0:0\n3:0:0\n").unwrap();
+    assert_eq!(fitted.cycle_start, Some(1));
+    confirm(&machine, &fitted.steps, None, fitted.cycle_start).unwrap();
+    let open = fitted.steps[..2].to_vec();
+    assert!(confirm(&machine, &open, None, Some(1)).is_err());
+}
+
+#[test]
+fn a_misfit_says_what_is_possible() {
+    let machine = machine("byte n; active proctype P() { n == 1 -> n = 2 }", false);
+    let misfit = fitted(&machine, "1:0:1\n2:0:1\n").unwrap_err();
+    assert_eq!(
+        misfit.message,
+        "line 1 of the trail: P(0) cannot do `n = 2` (line 1 of the model) here; it cannot move"
+    );
+}
