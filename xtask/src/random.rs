@@ -1,6 +1,6 @@
 //! `cargo xtask random` and `generate`: random models, on which SPIN and our checker must agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use crate::{Tally, trails, workers};
 const FILE: &str = "model.pml";
 
 /// The time each search of a random model gets, SPIN's and ours.
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(4);
 
 /// The time spent on making a failing model smaller.
 const SHRINKING: Duration = Duration::from_secs(90);
@@ -168,8 +168,8 @@ struct Tried {
     verdict: Verdict,
     /// States as SPIN counts them.
     states: Option<u64>,
-    /// Whether SPIN found an error.
-    errors: bool,
+    /// The errors SPIN found, in its words.
+    errors: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -184,7 +184,7 @@ impl Tried {
         Self {
             verdict: Verdict::Failed(why.into()),
             states: None,
-            errors: false,
+            errors: Vec::new(),
         }
     }
 }
@@ -192,7 +192,7 @@ impl Tried {
 /// What both checkers said of a model.
 struct Comparison {
     states: u64,
-    errors: bool,
+    errors: Vec<String>,
     differences: Vec<String>,
     /// What SPIN and our checker printed.
     outputs: [(&'static str, String); 4],
@@ -236,7 +236,7 @@ impl Bench {
                 });
             }
         };
-        let (states, errors) = (Some(comparison.states), comparison.errors);
+        let (states, errors) = (Some(comparison.states), comparison.errors.clone());
         let verdict = match comparison.differences.is_empty() {
             true => Verdict::Passed,
             false => {
@@ -302,10 +302,14 @@ impl Bench {
                 false => Useless::Refused(trouble),
             }));
         }
-        let (states, errors) = run
-            .report
-            .as_ref()
-            .map_or((0, false), |report| (report.states, report.errors > 0));
+        let report = run.report.clone().unwrap_or_default();
+        let states = report.states;
+        let errors = report
+            .messages
+            .into_iter()
+            .map(|message| message.text)
+            .collect();
+        let violated = report.errors > 0;
         let mut comparison = Comparison {
             states,
             errors,
@@ -327,7 +331,7 @@ impl Bench {
             comparison.differences = differences(&run, &dfs, &bfs);
             comparison.outputs[1].1 = dfs_text;
             comparison.outputs[2].1 = bfs_text;
-            if self.trails && errors && comparison.differences.is_empty() {
+            if self.trails && violated && comparison.differences.is_empty() {
                 let trails = trails::Trails {
                     spinward,
                     dir,
@@ -424,13 +428,22 @@ struct Statistics {
     features: BTreeMap<&'static str, u64>,
     classes: BTreeMap<Class, u64>,
     states: Vec<u64>,
-    errors: u64,
+    violated: u64,
+    errors: BTreeMap<String, u64>,
 }
 
 impl Statistics {
     fn add(&mut self, model: &Model, tried: &Tried) {
         self.models += 1;
-        self.errors += u64::from(tried.errors);
+        self.violated += u64::from(!tried.errors.is_empty());
+        let kind = |text: &String| match text.split_once(" (") {
+            Some((kind, _)) => kind.trim().to_owned(),
+            None => text.clone(),
+        };
+        let kinds: BTreeSet<String> = tried.errors.iter().map(kind).collect();
+        for kind in kinds {
+            *self.errors.entry(kind).or_default() += 1;
+        }
         self.states.extend(tried.states);
         *self.classes.entry(model.class).or_default() += 1;
         for feature in &model.features {
@@ -448,7 +461,11 @@ impl Statistics {
         for (class, count) in &self.classes {
             println!("  {:5.1}  {class:?}", percent(*count));
         }
-        println!("  {:5.1}  with an error", percent(self.errors));
+        println!("errors:");
+        println!("  {:5.1}  any", percent(self.violated));
+        for (error, count) in &self.errors {
+            println!("  {:5.1}  {error}", percent(*count));
+        }
         println!("states:");
         for (low, high) in [
             (0, 10),

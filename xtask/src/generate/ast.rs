@@ -124,6 +124,28 @@ impl Stmt {
         }
     }
 
+    /// Whether it may end in the end of a loop; a `select` counts.
+    pub fn loops(&self) -> bool {
+        match self {
+            Self::Leaf(pieces) => {
+                matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with("select"))
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the first thing it does is a d_step.
+    pub fn starts_with_d_step(&self) -> bool {
+        match self {
+            _ if self.is_d_step() => true,
+            Self::Block { body, .. } | Self::Unless { body, .. } => {
+                body.first().is_some_and(Self::starts_with_d_step)
+            }
+            Self::Label(_, stmt) => stmt.starts_with_d_step(),
+            Self::Leaf(_) | Self::Goto(_) | Self::Choice { .. } => false,
+        }
+    }
+
     /// An `if`.
     pub fn choice(options: Vec<Vec<Stmt>>) -> Self {
         Self::Choice {

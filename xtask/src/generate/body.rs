@@ -325,8 +325,12 @@ impl Generator {
         }
         // Labels nobody jumps to, for their meaning.
         for &spot in &eligible {
-            if self.dice.chance(6) && !names.iter().any(|(at, _)| *at == spot) {
-                let stem = self.label_stem();
+            let chance = if self.lenient { 60 } else { 6 };
+            if self.dice.chance(chance) && !names.iter().any(|(at, _)| *at == spot) {
+                let stem = match self.lenient && self.dice.chance(85) {
+                    true => "end",
+                    false => self.label_stem(),
+                };
                 let name = self.fresh(stem);
                 names.push((spot, name));
             }

@@ -57,6 +57,8 @@ struct Generator {
     exclusive: bool,
     /// A byte may still be let go round in an endless loop.
     wraps: bool,
+    /// Most places where a process may wait are valid end states.
+    lenient: bool,
     in_unless: bool,
     /// Here no other process can be looked at.
     no_remote: bool,
@@ -74,7 +76,8 @@ impl Generator {
             (6, Class::Trace),
         ]);
         let exclusive = class == Class::Plain && dice.chance(8);
-        let wraps = dice.chance(6);
+        let wraps = dice.chance(12);
+        let lenient = dice.chance(40);
         Self {
             dice,
             class,
@@ -93,6 +96,7 @@ impl Generator {
             plans: Vec::new(),
             exclusive,
             wraps,
+            lenient,
             in_unless: false,
             no_remote: false,
             claimed: Vec::new(),

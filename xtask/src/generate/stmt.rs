@@ -89,11 +89,11 @@ impl Generator {
         let scope = (frame.vars.clone(), frame.chans.clone());
         let mut statements = Vec::new();
         while statements.len() < length && frame.budget > 0 {
-            let Some(stmt) = self.statement(frame, place) else {
+            let Some(stmt) = self.statement(frame, place, statements.is_empty()) else {
                 continue;
             };
             // SPIN takes the end of a loop before a d_step for a jump into it.
-            if stmt.is_d_step() && !matches!(statements.last(), None | Some(Stmt::Leaf(_))) {
+            if stmt.starts_with_d_step() && statements.last().is_some_and(Stmt::loops) {
                 statements.push(Stmt::text("skip"));
             }
             statements.push(stmt);
@@ -112,12 +112,17 @@ impl Generator {
     }
 
     /// One statement; nothing if its kind is not possible here.
-    fn statement(&mut self, frame: &mut Frame, place: Place) -> Option<Stmt> {
+    fn statement(&mut self, frame: &mut Frame, place: Place, first: bool) -> Option<Stmt> {
         let deep = place.depth >= 3;
         let kind = match place.d_step {
             true => self.dice.weighted(&CALM),
             false => self.dice.weighted(&KINDS),
         };
+        // At the start of a body SPIN would compute the value itself, with complaints.
+        let first = place.depth == 0 && first;
+        if kind == Declare && first {
+            return None;
+        }
         let compound = matches!(
             kind,
             Block | Atomic | DStep | If | Loop | CountedLoop | GotoLoop | For | ForIn | Unless
@@ -128,7 +133,10 @@ impl Generator {
         let made = match kind {
             Assign => self.assign(frame, place),
             Step => self.step(frame, place),
-            Wait => Some(self.wait(frame)),
+            Wait => {
+                let stmt = self.wait(frame);
+                Some(self.patient(stmt, place))
+            }
             Skip => {
                 self.feature("skip");
                 Some(Stmt::text(["skip", "true"][self.dice.below(2)]))
@@ -144,7 +152,9 @@ impl Generator {
                 Some(Stmt::text("break"))
             }
             Break => None,
-            Message => self.message(frame, place),
+            Message => self
+                .message(frame, place)
+                .map(|stmt| self.patient(stmt, place)),
             Run => self.run(frame, place),
             Declare => self.declare(frame, place),
             Call => self.call(frame, place),
@@ -240,6 +250,24 @@ impl Generator {
         Some(Stmt::text(format!("{name}{operator}")))
     }
 
+    /// Often lets a statement that may block be given up, so that not everything ends in deadlock.
+    fn patient(&mut self, stmt: Stmt, place: Place) -> Stmt {
+        if place.d_step || place.depth >= 3 || self.dice.chance(30) {
+            return stmt;
+        }
+        let other = match self.exclusive || self.dice.chance(50) {
+            true => {
+                self.feature("timeout");
+                "timeout"
+            }
+            false => {
+                self.feature("else");
+                "else"
+            }
+        };
+        Stmt::choice(vec![vec![stmt], vec![Stmt::text(other)]])
+    }
+
     fn wait(&mut self, frame: &Frame) -> Stmt {
         if self.dice.chance(12) {
             self.feature("timeout");
@@ -251,11 +279,11 @@ impl Generator {
 
     fn assert(&mut self, frame: &Frame) -> Stmt {
         self.feature("assert");
-        let condition = match self.dice.below(2) {
+        let condition = match self.dice.below(5) {
             0 => self.condition(frame),
             _ => {
                 let few = self.few(frame);
-                Expr::binary(few, "<=", Expr::atom(self.dice.range(2, 4).to_string()))
+                Expr::binary(few, "<=", Expr::atom(self.dice.range(3, 5).to_string()))
             }
         };
         Stmt::Leaf(vec![
@@ -724,7 +752,7 @@ impl Generator {
             self.feature("nested if");
         }
         let count = self.dice.range(1, 3);
-        let otherwise = place.d_step || self.dice.chance(45);
+        let otherwise = place.d_step || self.dice.chance(60);
         let mut options = Vec::new();
         for _ in 0..count {
             let first = match otherwise && (place.d_step || self.exclusive || self.dice.chance(60))
@@ -760,9 +788,14 @@ impl Generator {
     /// The loop of a process that waits for things to do.
     pub fn server(&mut self, frame: &mut Frame) -> Option<Stmt> {
         let budget = frame.budget;
-        let made = self.endless(frame, Place::TOP);
+        let mut made = self.endless(frame, Place::TOP)?;
         frame.budget = frame.budget.min(budget / 2);
-        made
+        if self.dice.chance(60) {
+            self.feature("end label");
+            let label = self.fresh("end");
+            made = Stmt::Label(label, Box::new(made));
+        }
+        Some(made)
     }
 
     /// A `do` without a bound; never inside atomic, where nothing would be stored on the way.
@@ -937,17 +970,15 @@ impl Generator {
             return Stmt::text(format!("select ({name} : {low} .. {high})"));
         }
         self.feature("select with expression bounds");
-        // A block of its own, since it is a loop.
         let low = Expr::binary(self.expr(frame, 1), "&", Expr::atom("1"));
         let high = Expr::binary(self.expr(frame, 1), "&", Expr::atom("3"));
-        let select = Stmt::Leaf(vec![
+        Stmt::Leaf(vec![
             Piece::Text(format!("select ({name} : ")),
             Piece::Expr(low),
             Piece::Text(" .. ".to_owned()),
             Piece::Expr(high),
             Piece::Text(")".to_owned()),
-        ]);
-        Stmt::block("", vec![select])
+        ])
     }
 
     fn unless(&mut self, frame: &mut Frame, place: Place) -> Stmt {
