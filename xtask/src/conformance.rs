@@ -90,11 +90,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         true => None,
         false => Some(Spinward::find(options.spinward.clone())?),
     };
-    let bench = Bench {
-        spinward,
-        limit: Duration::from_secs(options.time),
-        trails: options.trails,
-    };
+    let bench =
+        Bench { spinward, limit: Duration::from_secs(options.time), trails: options.trails };
     let mut tally = Tally::default();
     workers::run(
         options.jobs,
@@ -189,10 +186,7 @@ struct Row {
 
 impl Row {
     fn skipped(why: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::Skipped(why.into()),
-            ..Self::default()
-        }
+        Self { verdict: Verdict::Skipped(why.into()), ..Self::default() }
     }
 
     /// The line to print: figures are those of SPIN / our dfs / our bfs.
@@ -256,17 +250,13 @@ impl Bench {
             };
         let run = verifier.run(&PAN, self.limit)?;
         let mut row = Row {
-            spin: run
-                .report
-                .as_ref()
-                .map(|r| (r.states, r.transitions, r.errors)),
+            spin: run.report.as_ref().map(|r| (r.states, r.transitions, r.errors)),
             ..Row::default()
         };
         if let Some(report) = &run.report
             && let Some(error) = report.messages.first()
         {
-            row.notes
-                .push(format!("{} (at depth {})", error.text, error.depth));
+            row.notes.push(format!("{} (at depth {})", error.text, error.depth));
         }
         if let Some(trouble) = run.trouble() {
             row.verdict = Verdict::Skipped(trouble);
@@ -324,11 +314,7 @@ impl Bench {
 fn figures(checked: &Checked) -> Option<Figures> {
     let answer = checked.as_ref().ok()?;
     let statistics = &answer.statistics;
-    Some((
-        statistics.states,
-        statistics.transitions,
-        answer.error_count(),
-    ))
+    Some((statistics.states, statistics.transitions, answer.error_count()))
 }
 
 /// How our raw searches differ from SPIN's, and from each other.
@@ -348,11 +334,7 @@ pub fn differences(spin: &PanRun, dfs: &Checked, bfs: &Checked) -> Vec<String> {
         };
         let pairs = [
             ("states", report.states, answer.statistics.states),
-            (
-                "transitions",
-                report.transitions,
-                answer.statistics.transitions,
-            ),
+            ("transitions", report.transitions, answer.statistics.transitions),
             ("errors", report.errors, answer.error_count()),
         ];
         for (what, spin, ours) in pairs {
@@ -360,11 +342,7 @@ pub fn differences(spin: &PanRun, dfs: &Checked, bfs: &Checked) -> Vec<String> {
                 differences.push(format!("{order} {what}"));
             }
         }
-        let expected = if report.errors > 0 {
-            "violated"
-        } else {
-            "verified"
-        };
+        let expected = if report.errors > 0 { "violated" } else { "verified" };
         if answer.verdict != expected {
             differences.push(format!("{order}: {} instead of {expected}", answer.verdict));
         }
@@ -381,9 +359,7 @@ pub fn differences(spin: &PanRun, dfs: &Checked, bfs: &Checked) -> Vec<String> {
 ///
 /// Files are copied, folders beside the model are linked: a model includes what it likes.
 fn copy_surroundings(model: &Path) -> Result<(TempDir, String)> {
-    let model = model
-        .canonicalize()
-        .with_context(|| format!("cannot find {}", model.display()))?;
+    let model = model.canonicalize().with_context(|| format!("cannot find {}", model.display()))?;
     let (Some(folder), Some(name)) = (model.parent(), model.file_name().and_then(OsStr::to_str))
     else {
         bail!("not a file name: {}", model.display());
@@ -408,16 +384,11 @@ fn copy_surroundings(model: &Path) -> Result<(TempDir, String)> {
 fn has_embedded_c(dir: &Path, model: &str) -> Result<bool> {
     const WORDS: [&str; 5] = ["c_code", "c_expr", "c_decl", "c_state", "c_track"];
     let mut preprocessor = Command::new("gcc");
-    preprocessor
-        .args(["-std=gnu99", "-E", "-P", "-w", "-x", "c", model])
-        .current_dir(dir);
+    preprocessor.args(["-std=gnu99", "-E", "-P", "-w", "-x", "c", model]).current_dir(dir);
     let output =
         process::run(&mut preprocessor, Duration::from_secs(30)).context("cannot run gcc")?;
     let word = |c: char| !c.is_ascii_alphanumeric() && c != '_';
-    Ok(output
-        .stdout
-        .split(word)
-        .any(|token| WORDS.contains(&token)))
+    Ok(output.stdout.split(word).any(|token| WORDS.contains(&token)))
 }
 
 #[cfg(test)]
@@ -429,12 +400,7 @@ mod tests {
 
     fn spin(states: u64, transitions: u64, errors: u64) -> PanRun {
         PanRun {
-            report: Some(PanReport {
-                states,
-                transitions,
-                errors,
-                ..PanReport::default()
-            }),
+            report: Some(PanReport { states, transitions, errors, ..PanReport::default() }),
             ended: Ended::Code(0),
             text: String::new(),
         }
@@ -444,11 +410,7 @@ mod tests {
         Ok(Answer {
             verdict: if errors > 0 { "violated" } else { "verified" }.to_owned(),
             errors: Vec::new(),
-            statistics: Statistics {
-                states,
-                transitions,
-                error_count: Some(errors),
-            },
+            statistics: Statistics { states, transitions, error_count: Some(errors) },
         })
     }
 
@@ -477,10 +439,7 @@ mod tests {
         let file = dir.path().join("explained");
         fs::write(&file, "# known\n\nbeem/at.1.prom: SPIN loses a state\n").expect("a file");
         let known = read_explained(&file).expect("well formed");
-        assert_eq!(
-            known,
-            [("beem/at.1.prom".to_owned(), "SPIN loses a state".to_owned())]
-        );
+        assert_eq!(known, [("beem/at.1.prom".to_owned(), "SPIN loses a state".to_owned())]);
         fs::write(&file, "nothing said\n").expect("a file");
         assert!(read_explained(&file).is_err());
     }

@@ -68,14 +68,7 @@ struct Tally {
 impl Tally {
     /// Prints the line every command ends with, and gives its exit code.
     fn conclude(self) -> ExitCode {
-        println!(
-            "{} passed, {} failed, {} skipped",
-            self.passed, self.failed, self.skipped
-        );
-        if self.failed > 0 {
-            ExitCode::from(1)
-        } else {
-            ExitCode::SUCCESS
-        }
+        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
+        if self.failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS }
     }
 }

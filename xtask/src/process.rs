@@ -37,22 +37,15 @@ impl Output {
     /// The last line that says something, of standard error if there is one, else of standard output.
     pub fn last_words(&self) -> &str {
         let last = |text: &'_ str| text.trim_end().rfind('\n').map_or(0, |at| at + 1);
-        let text = if self.stderr.trim().is_empty() {
-            &self.stdout
-        } else {
-            &self.stderr
-        };
+        let text = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
         text[last(text)..].trim()
     }
 }
 
 /// Runs `command` until it ends, at most for `limit`.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let stdout = child.stdout.take().map(collect);
     let stderr = child.stderr.take().map(collect);
     let started = Instant::now();
@@ -73,15 +66,9 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
         pause = (pause * 2).min(Duration::from_millis(20));
     };
     let text = |reader: Option<thread::JoinHandle<String>>| {
-        reader
-            .and_then(|handle| handle.join().ok())
-            .unwrap_or_default()
+        reader.and_then(|handle| handle.join().ok()).unwrap_or_default()
     };
-    Ok(Output {
-        ended,
-        stdout: text(stdout),
-        stderr: text(stderr),
-    })
+    Ok(Output { ended, stdout: text(stdout), stderr: text(stderr) })
 }
 
 /// Reads a pipe to its end in a thread of its own, so that the program never waits for us.

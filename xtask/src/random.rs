@@ -114,9 +114,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let started = Instant::now();
     let over = AtomicBool::new(false);
     let last = options.count.unwrap_or(u64::MAX);
-    let seeds = (0..last)
-        .map(|at| seed.wrapping_add(at))
-        .take_while(|_| !over.load(Ordering::Relaxed));
+    let seeds =
+        (0..last).map(|at| seed.wrapping_add(at)).take_while(|_| !over.load(Ordering::Relaxed));
     let time = options.seconds.map(Duration::from_secs);
     let mut tally = Tally::default();
     let mut statistics = Statistics::default();
@@ -181,11 +180,7 @@ enum Verdict {
 
 impl Tried {
     fn failed(why: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::Failed(why.into()),
-            states: None,
-            errors: Vec::new(),
-        }
+        Self { verdict: Verdict::Failed(why.into()), states: None, errors: Vec::new() }
     }
 }
 
@@ -224,16 +219,10 @@ impl Bench {
                     Some(_) => Verdict::Skipped(why),
                     None => Verdict::Failed(why),
                 };
-                return Ok(Tried {
-                    verdict,
-                    ..Tried::failed("")
-                });
+                return Ok(Tried { verdict, ..Tried::failed("") });
             }
             Err(Useless::Large(why)) => {
-                return Ok(Tried {
-                    verdict: Verdict::Skipped(why),
-                    ..Tried::failed("")
-                });
+                return Ok(Tried { verdict: Verdict::Skipped(why), ..Tried::failed("") });
             }
         };
         let (states, errors) = (Some(comparison.states), comparison.errors.clone());
@@ -248,11 +237,7 @@ impl Bench {
                 Verdict::Failed(format!("{how}; see {}", folder.display()))
             }
         };
-        Ok(Tried {
-            verdict,
-            states,
-            errors,
-        })
+        Ok(Tried { verdict, states, errors })
     }
 
     /// Takes parts away as long as the checkers still disagree.
@@ -304,11 +289,7 @@ impl Bench {
         }
         let report = run.report.clone().unwrap_or_default();
         let states = report.states;
-        let errors = report
-            .messages
-            .into_iter()
-            .map(|message| message.text)
-            .collect();
+        let errors = report.messages.into_iter().map(|message| message.text).collect();
         let violated = report.errors > 0;
         let mut comparison = Comparison {
             states,
@@ -377,10 +358,7 @@ impl Bench {
             Err(why) => comparison.differences.push(format!("claim: {why}")),
             Ok(answer) => {
                 // Beside a claim SPIN does not look for deadlocks; models with claims have no assertions.
-                let ours = answer
-                    .errors
-                    .iter()
-                    .any(|error| error.kind != "invalid-end-state");
+                let ours = answer.errors.iter().any(|error| error.kind != "invalid-end-state");
                 let spin = report.errors > 0;
                 if ours != spin {
                     let word = |violated| if violated { "violated" } else { "holds" };
@@ -409,10 +387,7 @@ fn keep(folder: &Path, name: &str, model: &Model, comparison: &Comparison) -> Re
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let write = |name: String, text: &str| fs::write(folder.join(name), text);
     write(format!("{name}.pml"), &model.to_string())?;
-    write(
-        format!("{name}.differences"),
-        &(comparison.differences.join("\n") + "\n"),
-    )?;
+    write(format!("{name}.differences"), &(comparison.differences.join("\n") + "\n"))?;
     for (what, text) in &comparison.outputs {
         if !text.is_empty() {
             write(format!("{name}.{what}.txt"), text)?;
@@ -467,14 +442,9 @@ impl Statistics {
             println!("  {:5.1}  {error}", percent(*count));
         }
         println!("states:");
-        for (low, high) in [
-            (0, 10),
-            (10, 100),
-            (100, 1000),
-            (1000, 10_000),
-            (10_000, 50_000),
-            (50_000, u64::MAX),
-        ] {
+        for (low, high) in
+            [(0, 10), (10, 100), (100, 1000), (1000, 10_000), (10_000, 50_000), (50_000, u64::MAX)]
+        {
             let within = |states: &&u64| (low..high).contains(*states);
             let count = self.states.iter().filter(within).count() as u64;
             println!("  {:5.1}  from {low}", percent(count));

@@ -126,19 +126,13 @@ impl Generated {
         name: &str,
     ) -> Result<std::result::Result<Verifier, Refusal>> {
         let mut command = compiler.command();
-        command
-            .args(defines)
-            .args(["-o", name, "pan.c"])
-            .current_dir(&self.dir);
+        command.args(defines).args(["-o", name, "pan.c"]).current_dir(&self.dir);
         let output = process::run(&mut command, TOOL_LIMIT).context("cannot run the C compiler")?;
         if !output.success() {
             let words = complaint(&output.stderr).unwrap_or_else(|| output.last_words());
             return Ok(Err(Refusal(format!("C compiler: {words}"))));
         }
-        Ok(Ok(Verifier {
-            dir: self.dir.clone(),
-            program: self.dir.join(name),
-        }))
+        Ok(Ok(Verifier { dir: self.dir.clone(), program: self.dir.join(name) }))
     }
 
     /// The defines of a raw safety search that leaves claims out, and others wished for.
@@ -266,19 +260,14 @@ impl PanError {
         let (number, rest) = line.strip_prefix("pan:")?.split_once(": ")?;
         number.parse::<u64>().ok()?;
         let (text, depth) = rest.rsplit_once(" (at depth ")?;
-        Some(Self {
-            text: text.to_owned(),
-            depth: depth.trim_end_matches(')').parse().ok()?,
-        })
+        Some(Self { text: text.to_owned(), depth: depth.trim_end_matches(')').parse().ok()? })
     }
 }
 
 /// The number that stands after `label` in `line`.
 fn number_after(line: &str, label: &str) -> Option<u64> {
     let (_, rest) = line.split_once(label)?;
-    let end = rest
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
 
@@ -356,12 +345,8 @@ impl Replay {
 ///
 /// The line must be SPIN's own: the model may print anything too.
 fn tells_failure(line: &str) -> bool {
-    const MESSAGES: [&str; 4] = [
-        "stop error, ",
-        "no process ",
-        "error: invalid statement",
-        "proc ",
-    ];
+    const MESSAGES: [&str; 4] =
+        ["stop error, ", "no process ", "error: invalid statement", "proc "];
     if line.trim() == "transition failed" || line.starts_with("spin: cannot find trail") {
         return true;
     }
@@ -402,24 +387,12 @@ hash conflicts:         0 (resolved)
     fn reads_a_summary_with_errors() {
         let report = PanReport::parse(VIOLATED).expect("a summary");
         assert_eq!(
-            (
-                report.states,
-                report.transitions,
-                report.errors,
-                report.depth
-            ),
+            (report.states, report.transitions, report.errors, report.depth),
             (38, 48, 17, 19)
         );
         assert!(!report.truncated && !report.stopped);
-        let texts: Vec<_> = report
-            .messages
-            .iter()
-            .map(|m| (&*m.text, m.depth))
-            .collect();
-        assert_eq!(
-            texts,
-            [("assertion violated (x!=3)", 16), ("invalid end state", 18)]
-        );
+        let texts: Vec<_> = report.messages.iter().map(|m| (&*m.text, m.depth)).collect();
+        assert_eq!(texts, [("assertion violated (x!=3)", 16), ("invalid end state", 18)]);
     }
 
     #[test]
@@ -435,10 +408,7 @@ hash conflicts:         0 (resolved)
 
     #[test]
     fn no_summary_is_no_report() {
-        assert_eq!(
-            PanReport::parse("pan:1: invalid end state (at depth 3)\n"),
-            None
-        );
+        assert_eq!(PanReport::parse("pan:1: invalid end state (at depth 3)\n"), None);
     }
 
     #[test]
@@ -478,13 +448,7 @@ hash conflicts:         0 (resolved)
         );
         assert_eq!(
             replay,
-            Replay {
-                assertion: true,
-                failed: None,
-                steps: Some(1),
-                processes: 1,
-                unfinished: 0
-            }
+            Replay { assertion: true, failed: None, steps: Some(1), processes: 1, unfinished: 0 }
         );
     }
 

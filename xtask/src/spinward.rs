@@ -91,10 +91,9 @@ impl Spinward {
         let output = process::run(&mut command, limit).context("cannot run the checker")?;
         let checked = match output.ended {
             Ended::Code(code @ (0 | 1 | 3)) => parse(code, &output.stdout),
-            Ended::Code(code) => Err(format!(
-                "spinward: exit code {code}: {}",
-                output.last_words()
-            )),
+            Ended::Code(code) => {
+                Err(format!("spinward: exit code {code}: {}", output.last_words()))
+            }
             Ended::Signal(signal) => Err(format!("spinward died by signal {signal}")),
             Ended::TimedOut => Err("spinward: timeout".to_owned()),
         };
@@ -110,9 +109,7 @@ impl Spinward {
         limit: Duration,
     ) -> Result<process::Output> {
         let mut command = Command::new(&self.program);
-        command
-            .args(["trail", model, trail, "--json"])
-            .current_dir(dir);
+        command.args(["trail", model, trail, "--json"]).current_dir(dir);
         process::run(&mut command, limit).context("cannot run the checker")
     }
 }
@@ -128,10 +125,7 @@ fn parse(code: i32, json: &str) -> Checked {
         other => return Err(format!("spinward: verdict {other}")),
     };
     if code != expected {
-        return Err(format!(
-            "spinward: {} with exit code {code}",
-            answer.verdict
-        ));
+        return Err(format!("spinward: {} with exit code {code}", answer.verdict));
     }
     Ok(answer)
 }

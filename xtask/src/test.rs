@@ -25,23 +25,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     tools()?;
     let steps: [(&str, &[&str], Option<&str>); 5] = [
         ("formatting", &["fmt", "--all", "--check"], None),
-        (
-            "lints",
-            &[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ],
-            None,
-        ),
-        (
-            "documentation",
-            &["doc", "--workspace", "--no-deps", "--quiet"],
-            Some("-D warnings"),
-        ),
+        ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], None),
+        ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"], Some("-D warnings")),
         ("tests", &["test", "--workspace"], None),
         ("release build", &["build", "--release"], None),
     ];
@@ -93,10 +78,7 @@ fn exit_code(code: Option<i32>) -> u8 {
 
 /// Makes sure that SPIN and gcc are there.
 fn tools() -> Result<()> {
-    let missing: Vec<&str> = ["spin", "gcc"]
-        .into_iter()
-        .filter(|tool| !installed(tool))
-        .collect();
+    let missing: Vec<&str> = ["spin", "gcc"].into_iter().filter(|tool| !installed(tool)).collect();
     if missing.is_empty() {
         println!("spin and gcc are installed");
         return Ok(());

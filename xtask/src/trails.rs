@@ -48,9 +48,7 @@ impl Trails<'_> {
         if let (Some(deep), Some(short)) = (dfs.steps, bfs.steps) {
             outcome.notes.push(format!("steps dfs {deep}, bfs {short}"));
             if short > deep {
-                outcome
-                    .differences
-                    .push("bfs trail longer than the dfs one".to_owned());
+                outcome.differences.push("bfs trail longer than the dfs one".to_owned());
             }
         }
         if !self.generated.rendezvous {
@@ -63,9 +61,7 @@ impl Trails<'_> {
     fn ours(&self, order: &str, outcome: &mut Outcome) -> Result<Option<FoundError>> {
         let trail = format!("ours-{order}.trail");
         let options = ["--safety", "--search", order, "--trail", trail.as_str()];
-        let (checked, _) = self
-            .spinward
-            .check(self.dir, self.model, &options, self.limit)?;
+        let (checked, _) = self.spinward.check(self.dir, self.model, &options, self.limit)?;
         let error = match checked {
             Ok(answer) => answer.errors.into_iter().next(),
             Err(why) => {
@@ -78,26 +74,18 @@ impl Trails<'_> {
             return Ok(None);
         };
         let Ok(text) = fs::read_to_string(self.dir.join(&trail)) else {
-            outcome
-                .differences
-                .push(format!("{order}: no trail written"));
+            outcome.differences.push(format!("{order}: no trail written"));
             return Ok(Some(error));
         };
-        if error
-            .steps
-            .is_some_and(|steps| steps != spin::trail_steps(&text))
-        {
+        if error.steps.is_some_and(|steps| steps != spin::trail_steps(&text)) {
             let lines = spin::trail_steps(&text);
-            outcome.differences.push(format!(
-                "{order}: {:?} steps but {lines} in the trail",
-                error.steps
-            ));
+            outcome
+                .differences
+                .push(format!("{order}: {:?} steps but {lines} in the trail", error.steps));
         }
         let (replay, _) = Replay::run(self.dir, self.model, &trail)?;
         if let Some(wrong) = judge(&error.kind, &replay) {
-            outcome
-                .differences
-                .push(format!("{order}: spin -t: {wrong}"));
+            outcome.differences.push(format!("{order}: spin -t: {wrong}"));
         }
         Ok(Some(error))
     }
@@ -107,22 +95,18 @@ impl Trails<'_> {
         let Some(trail) = self.first_trail(&[], "pan-first", outcome)? else {
             return Ok(());
         };
-        let output = self
-            .spinward
-            .replay(self.dir, self.model, &trail.name, self.limit)?;
+        let output = self.spinward.replay(self.dir, self.model, &trail.name, self.limit)?;
         match output.ended {
             Ended::Code(1) => {}
-            Ended::Code(0) => outcome.differences.push(format!(
-                "SPIN's trail replays without its error ({})",
-                trail.error
-            )),
-            Ended::TimedOut => outcome
+            Ended::Code(0) => outcome
                 .differences
-                .push("replay of SPIN's trail: timeout".to_owned()),
-            _ => outcome.differences.push(format!(
-                "SPIN's trail does not replay: {}",
-                output.last_words()
-            )),
+                .push(format!("SPIN's trail replays without its error ({})", trail.error)),
+            Ended::TimedOut => {
+                outcome.differences.push("replay of SPIN's trail: timeout".to_owned())
+            }
+            _ => outcome
+                .differences
+                .push(format!("SPIN's trail does not replay: {}", output.last_words())),
         }
         Ok(())
     }
@@ -142,9 +126,7 @@ impl Trails<'_> {
         // Errors of two kinds may be a level apart and be found in either order.
         let slack = u64::from(!same_kind);
         if steps > shortest + slack {
-            outcome
-                .differences
-                .push(format!("bfs: {steps} steps, SPIN's bfs {shortest}"));
+            outcome.differences.push(format!("bfs: {steps} steps, SPIN's bfs {shortest}"));
         } else if steps < shortest {
             outcome.notes.push(format!("SPIN's bfs: {shortest} steps"));
         }
@@ -171,20 +153,14 @@ impl Trails<'_> {
             fs::remove_file(&written).context("cannot remove a trail")?;
         }
         let run = verifier.run(&["-c1", "-m2000000", "-w22", "-n"], self.limit)?;
-        let error = run
-            .report
-            .and_then(|report| report.messages.into_iter().next());
+        let error = run.report.and_then(|report| report.messages.into_iter().next());
         let (Some(error), Ok(text)) = (error, fs::read_to_string(&written)) else {
             outcome.notes.push(format!("{name} wrote no trail"));
             return Ok(None);
         };
         let kept = format!("{name}.trail");
         fs::write(self.dir.join(&kept), &text).context("cannot keep a trail")?;
-        Ok(Some(Trail {
-            name: kept,
-            steps: spin::trail_steps(&text),
-            error: error.text,
-        }))
+        Ok(Some(Trail { name: kept, steps: spin::trail_steps(&text), error: error.text }))
     }
 }
 
@@ -217,42 +193,27 @@ mod tests {
     use super::*;
 
     fn replay() -> Replay {
-        Replay {
-            assertion: false,
-            failed: None,
-            steps: Some(3),
-            processes: 2,
-            unfinished: 1,
-        }
+        Replay { assertion: false, failed: None, steps: Some(3), processes: 2, unfinished: 1 }
     }
 
     #[test]
     fn a_deadlock_needs_an_unfinished_process() {
         assert_eq!(judge("invalid-end-state", &replay()), None);
-        let finished = Replay {
-            unfinished: 0,
-            ..replay()
-        };
+        let finished = Replay { unfinished: 0, ..replay() };
         assert!(judge("invalid-end-state", &finished).is_some());
     }
 
     #[test]
     fn an_assertion_must_fail_in_the_replay() {
         assert!(judge("assertion", &replay()).is_some());
-        let failing = Replay {
-            assertion: true,
-            ..replay()
-        };
+        let failing = Replay { assertion: true, ..replay() };
         assert_eq!(judge("assertion", &failing), None);
     }
 
     #[test]
     fn every_step_must_be_possible() {
-        let failed = Replay {
-            assertion: true,
-            failed: Some("transition failed".to_owned()),
-            ..replay()
-        };
+        let failed =
+            Replay { assertion: true, failed: Some("transition failed".to_owned()), ..replay() };
         assert!(judge("assertion", &failed).is_some());
     }
 }

@@ -191,7 +191,8 @@ impl Machine {
             }
             for violation in scratch.findings.violations.drain(..) {
                 // A `d_step` that gave up because it was told to did not show that it never ends.
-                let endless = matches!(violation, Violation::Runtime(RuntimeError::DStepEndless, _));
+                let endless =
+                    matches!(violation, Violation::Runtime(RuntimeError::DStepEndless, _));
                 if endless && self.stopped() {
                     return Flow::Break(());
                 }

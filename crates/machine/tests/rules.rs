@@ -38,8 +38,7 @@ fn machine(path: &Path) -> Machine {
     assert!(!loaded.has_errors(), "{}: {:?}", path.display(), loaded.diagnostics);
     let (program, diagnostics) = spinward_program::lower(&loaded);
     let program = program.unwrap_or_else(|| panic!("{}: {diagnostics:?}", path.display()));
-    let options =
-        Options { end_states: true, assertions: true, trace: true, ..Options::default() };
+    let options = Options { end_states: true, assertions: true, trace: true, ..Options::default() };
     Machine::new(Arc::new(program), options, Arc::default()).expect("an initial state")
 }
 

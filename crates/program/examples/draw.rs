@@ -20,10 +20,7 @@ fn main() -> ExitCode {
         diagnostics.extend(found);
         program = lowered;
     }
-    eprint!(
-        "{}",
-        render::render_all(&loaded.source, &diagnostics, false)
-    );
+    eprint!("{}", render::render_all(&loaded.source, &diagnostics, false));
     let Some(program) = program else {
         return ExitCode::FAILURE;
     };

@@ -20,10 +20,7 @@ fn main() -> ExitCode {
         diagnostics.extend(found);
         program
     };
-    eprint!(
-        "{}",
-        render::render_all(&loaded.source, &diagnostics, false)
-    );
+    eprint!("{}", render::render_all(&loaded.source, &diagnostics, false));
     let Some(program) = program else {
         return ExitCode::FAILURE;
     };
@@ -71,11 +68,6 @@ fn print_automaton(program: &Program, automaton: &Automaton) {
                 program.element(transition.element).text,
             );
         }
-        stack.extend(
-            state
-                .transition_ids()
-                .rev()
-                .map(|id| program.transition(id).to),
-        );
+        stack.extend(state.transition_ids().rev().map(|id| program.transition(id).to));
     }
 }

@@ -26,10 +26,7 @@ fn automaton<'p>(program: &'p Program, name: &str) -> &'p Automaton {
 
 fn transitions(program: &Program, automaton: &Automaton, state: StateId) -> Vec<Transition> {
     let state = automaton.state(state);
-    state
-        .transition_ids()
-        .map(|id| program.transition(id).clone())
-        .collect()
+    state.transition_ids().map(|id| program.transition(id).clone()).collect()
 }
 
 /// The actions along the only way from the start.
@@ -79,9 +76,7 @@ fn variables_are_stored_as_spin_stores_them() {
         ("r[1].s[0]", 12, Scalar::I16),
         ("r[1].s[1]", 14, Scalar::I16),
     ];
-    let expected: Vec<_> = expected
-        .map(|(name, at, s)| (name.to_owned(), at, s))
-        .into();
+    let expected: Vec<_> = expected.map(|(name, at, s)| (name.to_owned(), at, s)).into();
     assert_eq!(slots(&program.globals), expected);
     assert_eq!(program.globals.bytes, 16);
     // A hidden variable of few bits has a whole byte.
@@ -149,10 +144,7 @@ fn constant_indexes_are_folded_only_inside_of_the_array() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(
-        (place(&actions[0]).offset, place(&actions[0]).indexes.len()),
-        (2, 0)
-    );
+    assert_eq!((place(&actions[0]).offset, place(&actions[0]).indexes.len()), (2, 0));
     assert_eq!(place(&actions[1]).indexes[0].length, 3);
     assert_eq!(constant(&place(&actions[2]).indexes[0].value), 3);
     assert!(matches!(&actions[3], Action::Assign(_, Expr::Binary(..))));
@@ -167,13 +159,9 @@ fn records_are_taken_apart_in_messages_and_parameters() {
          active proctype P() { R r; r.b = 3; c!1,r; c?_,r; c?eval(r.a),r; run Q(r, 2) }",
     );
     let actions = straight(&program, "P");
-    let Action::Send { args, .. } = &actions[1] else {
-        panic!("{actions:?}")
-    };
+    let Action::Send { args, .. } = &actions[1] else { panic!("{actions:?}") };
     assert_eq!(args.len(), 3);
-    let Action::Receive { args, .. } = &actions[2] else {
-        panic!("{actions:?}")
-    };
+    let Action::Receive { args, .. } = &actions[2] else { panic!("{actions:?}") };
     let stored = |arg: &ReceiveArg| match arg {
         ReceiveArg::Store(place) => (place.space, place.offset, place.scalar),
         other => panic!("{other:?}"),
@@ -181,16 +169,9 @@ fn records_are_taken_apart_in_messages_and_parameters() {
     assert_eq!(args[0], ReceiveArg::Ignore);
     assert_eq!(stored(&args[1]), (Space::Local, 0, Scalar::U8));
     assert_eq!(stored(&args[2]), (Space::Local, 1, Scalar::I16));
-    let Action::Receive { args, .. } = &actions[3] else {
-        panic!("{actions:?}")
-    };
+    let Action::Receive { args, .. } = &actions[3] else { panic!("{actions:?}") };
     assert!(matches!(args[0], ReceiveArg::Match(Expr::Load(_))));
-    let Action::Run {
-        result, args, body, ..
-    } = &actions[4]
-    else {
-        panic!("{actions:?}")
-    };
+    let Action::Run { result, args, body, .. } = &actions[4] else { panic!("{actions:?}") };
     assert_eq!((result, args.len()), (&None, 3));
     assert_eq!(program.automaton(*body).params.len(), 3);
 }
@@ -220,9 +201,7 @@ fn every_way_out_of_a_d_step_leads_behind_it() {
         .iter()
         .find(|transition| matches!(transition.action, Action::DStep { .. }))
         .unwrap();
-    let Action::DStep { entry } = d_step.action else {
-        unreachable!()
-    };
+    let Action::DStep { entry } = d_step.action else { unreachable!() };
     let mut seen = vec![entry];
     let mut exits = 0;
     let mut i = 0;
@@ -255,10 +234,8 @@ fn the_else_of_an_inner_choice_of_a_d_step_comes_in_its_turn() {
     let Action::DStep { entry } = transitions(&program, p, p.initial)[0].action else {
         panic!("not a d_step")
     };
-    let actions: Vec<_> = transitions(&program, p, entry)
-        .into_iter()
-        .map(|transition| transition.action)
-        .collect();
+    let actions: Vec<_> =
+        transitions(&program, p, entry).into_iter().map(|transition| transition.action).collect();
     assert!(matches!(
         actions.as_slice(),
         [
@@ -283,22 +260,14 @@ fn statements_become_actions() {
          proctype Q() { c_code { now.x = 1; } }",
     );
     let actions = straight(&program, "P");
-    assert!(matches!(
-        &actions[0],
-        Action::Run {
-            result: Some(_),
-            ..
-        }
-    ));
+    assert!(matches!(&actions[0], Action::Run { result: Some(_), .. }));
     assert!(matches!(&actions[1], Action::Skip));
     // The value is thrown away, but computed.
     assert!(matches!(&actions[2], Action::Condition(Expr::Binary(..))));
     assert!(matches!(&actions[3], Action::Assign(_, Expr::Binary(..))));
     assert!(matches!(&actions[4], Action::Assign(_, Expr::Const(1))));
     assert!(matches!(&actions[5], Action::SetPriority(Expr::Pid, _)));
-    let Action::Print { format, args } = &actions[6] else {
-        panic!("{actions:?}")
-    };
+    let Action::Print { format, args } = &actions[6] else { panic!("{actions:?}") };
     assert_eq!(format, "%e\t%d\n");
     assert_eq!(args[0].1.map(|set| set.0), Some(1));
     assert_eq!(args[1].1, None);
@@ -308,14 +277,7 @@ fn statements_become_actions() {
     assert!(
         matches!(&actions[10], Action::Assert(Expr::Binary(_, _, two)) if **two == Expr::Const(2))
     );
-    assert!(matches!(
-        &actions[11],
-        Action::Receive {
-            random: true,
-            keep: true,
-            ..
-        }
-    ));
+    assert!(matches!(&actions[11], Action::Receive { random: true, keep: true, .. }));
     assert!(matches!(&actions[12], Action::Send { sorted: true, .. }));
     assert!(matches!(&actions[14], Action::Die));
     assert!(matches!(&straight(&program, "Q")[0], Action::C(_)));
@@ -357,16 +319,10 @@ fn other_processes_can_be_asked_where_they_are() {
     );
     let q = straight(&program, "Q");
     let here = automaton(&program, "P").labels[0].1;
-    let Action::Condition(Expr::RemoteLabel { pid, state, .. }) = &q[0] else {
-        panic!("{q:?}")
-    };
+    let Action::Condition(Expr::RemoteLabel { pid, state, .. }) = &q[0] else { panic!("{q:?}") };
     assert_eq!((pid.as_deref(), *state), (Some(&Expr::Const(0)), here));
-    let Action::Condition(Expr::Binary(_, _, right)) = &q[1] else {
-        panic!("{q:?}")
-    };
-    let Expr::Binary(_, left, _) = &**right else {
-        panic!("{right:?}")
-    };
+    let Action::Condition(Expr::Binary(_, _, right)) = &q[1] else { panic!("{q:?}") };
+    let Expr::Binary(_, left, _) = &**right else { panic!("{right:?}") };
     assert!(matches!(&**left, Expr::RemoteVar { place, .. } if place.offset == 2));
 }
 
@@ -389,10 +345,7 @@ fn events_only_match() {
     let value = |n| ReceiveArg::Match(Expr::Const(n));
     assert_eq!(kinds[0], (true, [value(2), value(1)].as_slice()));
     assert_eq!(kinds[1], (false, [value(1), value(2)].as_slice()));
-    assert_eq!(
-        kinds[2],
-        (false, [ReceiveArg::Ignore, ReceiveArg::Ignore].as_slice())
-    );
+    assert_eq!(kinds[2], (false, [ReceiveArg::Ignore, ReceiveArg::Ignore].as_slice()));
 }
 
 #[test]
@@ -427,13 +380,7 @@ fn unreached_code_is_listed_as_spin_lists_it() {
         .collect();
     assert_eq!(
         listed,
-        [
-            "x = 2",
-            "d_step { x = 3 ... }",
-            "if :: x == 1 :: else fi",
-            "do :: x == 5 od",
-            "-end-"
-        ]
+        ["x = 2", "d_step { x = 3 ... }", "if :: x == 1 :: else fi", "do :: x == 5 od", "-end-"]
     );
 }
 
@@ -448,10 +395,7 @@ fn mistakes_are_told() {
             "active proctype P() { byte x; do :: d_step { x = 1; break } od }",
             "a jump out of a `d_step`",
         ),
-        (
-            "active proctype P() { L: goto M; M: goto L }",
-            "jumps that lead nowhere",
-        ),
+        ("active proctype P() { L: goto M; M: goto L }", "jumps that lead nowhere"),
         (
             "active proctype P() { byte x; d_step { { x = 1 } unless { x == 2 } } }",
             "`unless` inside of a `d_step`",
@@ -464,10 +408,7 @@ fn mistakes_are_told() {
             "byte x; active proctype P() { if :: if :: x == 1 :: else fi :: else fi }",
             "two `else` are possible at the same place",
         ),
-        (
-            "int a[1000000]; active proctype P() { a[0] = 1 }",
-            "the variables are too large",
-        ),
+        ("int a[1000000]; active proctype P() { a[0] = 1 }", "the variables are too large"),
     ] {
         let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
         // Some are found earlier; then they never come here.
@@ -477,9 +418,7 @@ fn mistakes_are_told() {
         let (program, diagnostics) = spinward_program::lower(&loaded);
         assert!(program.is_none(), "{text}");
         assert!(
-            diagnostics
-                .iter()
-                .any(|d| d.is_error() && d.message == message),
+            diagnostics.iter().any(|d| d.is_error() && d.message == message),
             "{text}: {diagnostics:?}"
         );
     }
@@ -500,17 +439,12 @@ fn what_is_dubious_is_told() {
             "byte x; active proctype P() { if :: x = 1 unless { x == 2 } :: x == 3 fi }",
             "an escape (`unless`) of one guard of a choice",
         ),
-        (
-            "active proctype P() { do :: skip od }",
-            "a loop that does nothing",
-        ),
+        ("active proctype P() { do :: skip od }", "a loop that does nothing"),
     ] {
         let (program, diagnostics) = lower(text);
         assert!(program.is_some(), "{text}");
         assert!(
-            diagnostics
-                .iter()
-                .any(|d| !d.is_error() && d.message == message),
+            diagnostics.iter().any(|d| !d.is_error() && d.message == message),
             "{text}: {diagnostics:?}"
         );
     }
@@ -570,11 +504,5 @@ fn pictures_show_all_states_and_do_not_change() {
     let start = states.iter().find(|s| s["id"] == p["initial"]).unwrap();
     assert_eq!(start["labels"][0], "end");
     assert_eq!(start["end"], true);
-    assert!(
-        p["transitions"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|t| t["atomic"] == true)
-    );
+    assert!(p["transitions"].as_array().unwrap().iter().any(|t| t["atomic"] == true));
 }

@@ -40,10 +40,8 @@ fn our_rows(program: &Program, automaton: &Automaton) -> Vec<Row> {
                 (state.end, 'e'),
                 (state.progress, 'p'),
             ];
-            let mut flags: String = letters
-                .iter()
-                .map(|&(set, letter)| if set { letter } else { '-' })
-                .collect();
+            let mut flags: String =
+                letters.iter().map(|&(set, letter)| if set { letter } else { '-' }).collect();
             // SPIN prints `A` for a d_step that ends an atomic, too.
             if matches!(transition.action, Action::DStep { .. }) {
                 flags.replace_range(0..1, "D");

@@ -65,10 +65,5 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
         diagnostics.extend(found);
         symbols
     };
-    Loaded {
-        source: Arc::new(source),
-        model,
-        symbols: Arc::new(symbols),
-        diagnostics,
-    }
+    Loaded { source: Arc::new(source), model, symbols: Arc::new(symbols), diagnostics }
 }

@@ -39,22 +39,12 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
     let mut groups = vec![main];
     groups.extend(expansions(source, diagnostic));
     let last = groups.pop().map(|group| {
-        let notes = diagnostic
-            .notes
-            .iter()
-            .map(|note| Level::NOTE.message(shorten(note)));
-        let help = diagnostic
-            .help
-            .iter()
-            .map(|help| Level::HELP.message(shorten(help)));
+        let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(shorten(note)));
+        let help = diagnostic.help.iter().map(|help| Level::HELP.message(shorten(help)));
         group.elements(notes).elements(help)
     });
     groups.extend(last);
-    let renderer = if color {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&groups)
 }
 
@@ -128,25 +118,14 @@ fn places<'a>(source: &'a SourceMap, diagnostic: &'a Diagnostic) -> Vec<Element<
     let mut far = Vec::new();
     let mut near = Vec::new();
     for (span, label) in &diagnostic.related {
-        let mark = Mark {
-            span: *span,
-            label,
-            kind: AnnotationKind::Context,
-        };
+        let mark = Mark { span: *span, label, kind: AnnotationKind::Context };
         match diagnostic.span {
             Some(main) if is_near(source, main, *span) => near.push(mark),
             _ => far.push(mark),
         }
     }
     if let Some(span) = diagnostic.span {
-        near.insert(
-            0,
-            Mark {
-                span,
-                label: &diagnostic.label,
-                kind: AnnotationKind::Primary,
-            },
-        );
+        near.insert(0, Mark { span, label: &diagnostic.label, kind: AnnotationKind::Primary });
         elements.extend(excerpt(source, &near));
     }
     for mark in far {
@@ -158,18 +137,12 @@ fn places<'a>(source: &'a SourceMap, diagnostic: &'a Diagnostic) -> Vec<Element<
 /// For text inserted by macros: the uses, from the inside out.
 fn expansions<'a>(source: &'a SourceMap, diagnostic: &Diagnostic) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
-    let mut id = diagnostic
-        .span
-        .map_or(ExpansionId::NONE, |span| span.expansion);
+    let mut id = diagnostic.span.map_or(ExpansionId::NONE, |span| span.expansion);
     let mut hidden = 0;
     while let Some(expansion) = source.expansion(id) {
         if groups.len() < MAX_LEVELS {
             let title = format!("in this expansion of `{}`", shorten(&expansion.name));
-            let mark = Mark {
-                span: expansion.call,
-                label: "",
-                kind: AnnotationKind::Primary,
-            };
+            let mark = Mark { span: expansion.call, label: "", kind: AnnotationKind::Primary };
             groups.push(
                 Group::with_title(Level::NOTE.secondary_title(title))
                     .elements(excerpt(source, &[mark])),
@@ -235,9 +208,7 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
     let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
     let window = line_start(file, start)..line_end(file, end);
     let position = source.position(first.span);
-    let lines_above = file.text[window.start..ranges[0].start]
-        .matches('\n')
-        .count();
+    let lines_above = file.text[window.start..ranges[0].start].matches('\n').count();
 
     let excerpt = Excerpt::new(&file.text, window, &ranges);
     let annotations = marks.iter().zip(ranges).map(|(mark, range)| {
@@ -252,9 +223,8 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
     if excerpt.columns_kept {
         vec![snippet.path(path).into()]
     } else {
-        let origin = Origin::path(path)
-            .line(position.line as usize)
-            .char_column(position.column as usize);
+        let origin =
+            Origin::path(path).line(position.line as usize).char_column(position.column as usize);
         vec![origin.into(), snippet.into()]
     }
 }
@@ -274,10 +244,7 @@ fn marked(file: &SourceFile, span: Span) -> Range<usize> {
 
 fn char_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(0)
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 fn line_start(file: &SourceFile, at: usize) -> usize {
@@ -300,11 +267,7 @@ struct Excerpt {
 
 impl Excerpt {
     fn new(text: &str, window: Range<usize>, marks: &[Range<usize>]) -> Self {
-        let mut excerpt = Self {
-            text: String::new(),
-            parts: Vec::new(),
-            columns_kept: true,
-        };
+        let mut excerpt = Self { text: String::new(), parts: Vec::new(), columns_kept: true };
         let mut at = window.start;
         for line in text[window].split_inclusive('\n') {
             let line = at..at + line.len();
@@ -315,9 +278,7 @@ impl Excerpt {
     }
 
     fn copy_line(&mut self, text: &str, line: Range<usize>, marks: &[Range<usize>]) {
-        let on_line = marks
-            .iter()
-            .filter(|mark| mark.start < line.end && line.start <= mark.end);
+        let on_line = marks.iter().filter(|mark| mark.start < line.end && line.start <= mark.end);
         let (first, last) = on_line.fold((line.end, line.start), |(first, last), mark| {
             (first.min(mark.start), last.max(mark.end))
         });
@@ -427,10 +388,7 @@ mod tests {
         let mut span = Span::new(file, 0, 1);
         for i in 0..8 {
             let expansion = source.add_expansion(format!("m{i}"), span);
-            span = Span {
-                expansion,
-                ..Span::new(file, 2, 3)
-            };
+            span = Span { expansion, ..Span::new(file, 2, 3) };
         }
         let shown = render(&source, &Diagnostic::error(span, "deep"), false);
         assert_eq!(shown.matches("in this expansion of").count(), MAX_LEVELS);

@@ -37,12 +37,7 @@ pub struct Span {
 impl Span {
     /// A span of text that stands where it was written.
     pub fn new(file: FileId, start: u32, end: u32) -> Self {
-        Self {
-            file,
-            start,
-            end,
-            expansion: ExpansionId::NONE,
-        }
+        Self { file, start, end, expansion: ExpansionId::NONE }
     }
 
     /// From the start of `self` to the end of `other`; just `self` if they are not of the same
@@ -50,10 +45,7 @@ impl Span {
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         if self.file == other.file && self.expansion == other.expansion && self.start <= other.end {
-            Self {
-                end: other.end.max(self.end),
-                ..self
-            }
+            Self { end: other.end.max(self.end), ..self }
         } else {
             self
         }
@@ -102,19 +94,9 @@ impl SourceMap {
     /// Adds a file.
     pub fn add_file(&mut self, path: PathBuf, text: String, included_from: Option<Span>) -> FileId {
         let lines = std::iter::once(0)
-            .chain(
-                text.bytes()
-                    .enumerate()
-                    .filter(|(_, b)| *b == b'\n')
-                    .map(|(i, _)| i as u32 + 1),
-            )
+            .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
             .collect();
-        self.files.push(SourceFile {
-            path,
-            text,
-            included_from,
-            lines,
-        });
+        self.files.push(SourceFile { path, text, included_from, lines });
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -131,10 +113,7 @@ impl SourceMap {
 
     /// All files, the model's own first.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
-        self.files
-            .iter()
-            .enumerate()
-            .map(|(i, f)| (FileId(i as u32), f))
+        self.files.iter().enumerate().map(|(i, f)| (FileId(i as u32), f))
     }
 
     /// The expansion a span's text was inserted by.
@@ -144,10 +123,7 @@ impl SourceMap {
 
     /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
-        self.file(span.file)
-            .text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     /// The path of a span's file.
@@ -161,10 +137,7 @@ impl SourceMap {
         let line = file.lines.partition_point(|&start| start <= span.start) - 1;
         let line_start = file.lines[line] as usize;
         let before = file.text.get(line_start..span.start as usize).unwrap_or("");
-        Position {
-            line: line as u32 + 1,
-            column: before.chars().count() as u32 + 1,
-        }
+        Position { line: line as u32 + 1, column: before.chars().count() as u32 + 1 }
     }
 
     /// The line of a span.

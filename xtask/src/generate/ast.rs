@@ -108,10 +108,7 @@ impl Stmt {
 
     /// A block with a head that is only text.
     pub fn block(head: &str, body: Vec<Stmt>) -> Self {
-        Self::Block {
-            head: vec![Piece::Text(head.to_owned())],
-            body,
-        }
+        Self::Block { head: vec![Piece::Text(head.to_owned())], body }
     }
 
     /// Whether it is a d_step.
@@ -148,10 +145,7 @@ impl Stmt {
 
     /// An `if`.
     pub fn choice(options: Vec<Vec<Stmt>>) -> Self {
-        Self::Choice {
-            repeat: false,
-            options,
-        }
+        Self::Choice { repeat: false, options }
     }
 }
 
@@ -240,9 +234,8 @@ fn statement(f: &mut fmt::Formatter<'_>, stmt: &Stmt, level: usize) -> fmt::Resu
         }
         Stmt::Block { head, body } => {
             head.iter().try_for_each(|piece| piece.fmt(f))?;
-            let named = head
-                .iter()
-                .any(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+            let named =
+                head.iter().any(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
             f.write_str(if named { " " } else { "" })?;
             braces(f, body, level)
         }

@@ -11,11 +11,7 @@ impl Generator {
         let mut frame = self.global_frame();
         frame.plan = number;
         frame.budget = budget;
-        frame.runs = if plan.starts && plan.name != "init" {
-            1
-        } else {
-            0
-        };
+        frame.runs = if plan.starts && plan.name != "init" { 1 } else { 0 };
         let params = self.declare_params(&plan, &mut frame);
         let mut body = self.locals(&plan, &mut frame);
         if plan.name == "init" {
@@ -37,10 +33,7 @@ impl Generator {
         self.label(&plan, &mut statements);
         body.append(&mut frame.declarations);
         body.append(&mut statements);
-        Unit::Body {
-            header: self.header(&plan, &params),
-            body,
-        }
+        Unit::Body { header: self.header(&plan, &params), body }
     }
 
     fn header(&mut self, plan: &Plan, params: &str) -> String {
@@ -70,10 +63,8 @@ impl Generator {
             self.feature("provided");
             let mut frame = self.global_frame();
             frame.vars.retain(Var::plain);
-            let name = self
-                .dice
-                .pick(&frame.vars)
-                .map_or("_pid".to_owned(), |var| var.root().to_owned());
+            let name =
+                self.dice.pick(&frame.vars).map_or("_pid".to_owned(), |var| var.root().to_owned());
             let operator = ["!=", "<", "<="][self.dice.below(3)];
             let number = self.dice.range(1, 3);
             header += &format!(" provided ({name} {operator} {number})");
@@ -124,23 +115,15 @@ impl Generator {
         }
         for at in 0..self.dice.below(3) {
             let name = format!("x{at}");
-            let ty = [
-                Ty::Bit,
-                Ty::Byte,
-                Ty::Short,
-                Ty::Int,
-                Ty::Unsigned(4),
-                Ty::Mtype,
-            ][self.dice.below(6)];
+            let ty = [Ty::Bit, Ty::Byte, Ty::Short, Ty::Int, Ty::Unsigned(4), Ty::Mtype]
+                [self.dice.below(6)];
             let mut text = ty.declare(&name);
             if self.dice.chance(40) {
                 let value = self.literal();
                 text += &format!(" = {value}");
             }
             declarations.push(Stmt::text(text));
-            frame
-                .vars
-                .push(Var::scalar(&name, ty, at == 0 && self.dice.chance(40)));
+            frame.vars.push(Var::scalar(&name, ty, at == 0 && self.dice.chance(40)));
         }
         if self.dice.chance(15) {
             self.feature("local array");
@@ -153,17 +136,10 @@ impl Generator {
             });
         }
         // A variable for channels that come in messages, which is never without a channel.
-        let carried = self
-            .shapes
-            .iter()
-            .any(|shape| shape.fields.contains(&Field::Chan(0)));
+        let carried = self.shapes.iter().any(|shape| shape.fields.contains(&Field::Chan(0)));
         if (carried && self.dice.chance(80)) || self.dice.chance(8) {
-            let all: Vec<Chan> = frame
-                .chans
-                .iter()
-                .filter(|chan| chan.shape == 0 && chan.global)
-                .cloned()
-                .collect();
+            let all: Vec<Chan> =
+                frame.chans.iter().filter(|chan| chan.shape == 0 && chan.global).cloned().collect();
             if let Some(chan) = self.dice.pick(&all).cloned() {
                 self.feature("channel variable");
                 let value = self.constant_access(&chan.path);
@@ -178,10 +154,7 @@ impl Generator {
         }
         if self.dice.chance(10)
             && let Some(shape) = self.shapes.first().cloned()
-            && shape
-                .fields
-                .iter()
-                .all(|field| matches!(field, Field::Scalar(_)))
+            && shape.fields.iter().all(|field| matches!(field, Field::Scalar(_)))
         {
             self.feature("local channel");
             let fields: Vec<&str> = shape
@@ -243,20 +216,13 @@ impl Generator {
 
     /// What init does first: it starts everything that does not start by itself.
     fn start_all(&mut self, frame: &Frame) -> Vec<Stmt> {
-        let waiting: Vec<Plan> = self
-            .plans
-            .iter()
-            .filter(|plan| plan.active == 0)
-            .cloned()
-            .collect();
+        let waiting: Vec<Plan> =
+            self.plans.iter().filter(|plan| plan.active == 0).cloned().collect();
         let mut calls = Vec::new();
         for plan in waiting {
             let again = self.dice.chance(15) && self.plans.len() < 4;
             for _ in 0..=usize::from(again) {
-                calls.extend(
-                    self.run_call(frame, &plan.name, &plan.params)
-                        .map(Stmt::text),
-                );
+                calls.extend(self.run_call(frame, &plan.name, &plan.params).map(Stmt::text));
             }
         }
         match (calls.len(), self.dice.chance(70)) {
@@ -296,16 +262,9 @@ impl Generator {
         let mut targets = Vec::new();
         let mut to_end = false;
         for jump in jumps {
-            let ahead: Vec<usize> = eligible
-                .iter()
-                .copied()
-                .filter(|&spot| spot > jump + 1)
-                .collect();
-            let target = self
-                .dice
-                .pick(&ahead)
-                .copied()
-                .filter(|_| self.dice.chance(80));
+            let ahead: Vec<usize> =
+                eligible.iter().copied().filter(|&spot| spot > jump + 1).collect();
+            let target = self.dice.pick(&ahead).copied().filter(|_| self.dice.chance(80));
             let label = match target {
                 Some(spot) => match names.iter().find(|(at, _)| *at == spot) {
                     Some((_, name)) => name.clone(),
@@ -344,10 +303,7 @@ impl Generator {
             }
         });
         if to_end {
-            body.push(Stmt::Label(
-                "finish".to_owned(),
-                Box::new(Stmt::text("skip")),
-            ));
+            body.push(Stmt::Label("finish".to_owned(), Box::new(Stmt::text("skip"))));
         }
     }
 

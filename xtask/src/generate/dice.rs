@@ -71,9 +71,7 @@ mod tests {
     #[test]
     fn weights_are_kept() {
         let mut dice = Dice::new(7);
-        let count = (0..1000)
-            .filter(|_| dice.weighted(&[(1, false), (3, true)]))
-            .count();
+        let count = (0..1000).filter(|_| dice.weighted(&[(1, false), (3, true)])).count();
         assert!((650..850).contains(&count));
     }
 }

@@ -84,15 +84,9 @@ impl Generator {
 
     /// Enters what kind of variable this is into the features.
     pub fn note_variable(&mut self, var: &Var) {
-        let indexes = var
-            .path
-            .iter()
-            .filter(|seg| matches!(seg, Seg::Index(_)))
-            .count();
-        let field = var
-            .path
-            .iter()
-            .any(|seg| matches!(seg, Seg::Text(name) if name.starts_with('.')));
+        let indexes = var.path.iter().filter(|seg| matches!(seg, Seg::Index(_))).count();
+        let field =
+            var.path.iter().any(|seg| matches!(seg, Seg::Text(name) if name.starts_with('.')));
         let nested = var.path.iter().any(|seg| match seg {
             Seg::Text(name) => name.matches('.').count() > 1,
             Seg::Index(_) => false,

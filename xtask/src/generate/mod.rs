@@ -24,11 +24,7 @@ use scope::{Chan, Inline, Plan, Shape, Var};
 pub fn model(seed: u64) -> Model {
     let mut generator = Generator::new(seed);
     let units = generator.units();
-    Model {
-        class: generator.class,
-        features: generator.features,
-        units,
-    }
+    Model { class: generator.class, features: generator.features, units }
 }
 
 /// The state of making a model.

@@ -73,11 +73,7 @@ pub struct Var {
 impl Var {
     /// A plain variable.
     pub fn scalar(name: &str, ty: Ty, small: bool) -> Self {
-        Self {
-            path: vec![Seg::Text(name.to_owned())],
-            ty,
-            small,
-        }
+        Self { path: vec![Seg::Text(name.to_owned())], ty, small }
     }
 
     /// The name it starts with.
@@ -201,10 +197,7 @@ impl Place {
 
     /// One level further in.
     pub fn inner(self) -> Self {
-        Self {
-            depth: self.depth + 1,
-            ..self
-        }
+        Self { depth: self.depth + 1, ..self }
     }
 }
 

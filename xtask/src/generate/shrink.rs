@@ -7,10 +7,7 @@ use super::ast::{Expr, Model, Piece, Stmt, Unit};
 /// Many of them are not well formed, as when a variable is gone that is still used: whoever asks has
 /// to find out.
 pub fn smaller(model: &Model) -> Vec<Model> {
-    let with = |units: Vec<Unit>| Model {
-        units,
-        ..model.clone()
-    };
+    let with = |units: Vec<Unit>| Model { units, ..model.clone() };
     let mut models = Vec::new();
     for at in 0..model.units.len() {
         let mut units = model.units.clone();
@@ -23,10 +20,7 @@ pub fn smaller(model: &Model) -> Vec<Model> {
         };
         for body in sequences(body) {
             let mut units = model.units.clone();
-            units[at] = Unit::Body {
-                header: header.clone(),
-                body,
-            };
+            units[at] = Unit::Body { header: header.clone(), body };
             models.push(with(units));
         }
     }
@@ -57,11 +51,9 @@ fn sequences(body: &[Stmt]) -> Vec<Vec<Stmt>> {
 fn replacements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
     let mut all = Vec::new();
     match stmt {
-        Stmt::Leaf(pieces) => all.extend(
-            leaves(pieces)
-                .into_iter()
-                .map(|pieces| vec![Stmt::Leaf(pieces)]),
-        ),
+        Stmt::Leaf(pieces) => {
+            all.extend(leaves(pieces).into_iter().map(|pieces| vec![Stmt::Leaf(pieces)]))
+        }
         Stmt::Goto(_) => {}
         Stmt::Label(label, inner) => {
             all.push(vec![(**inner).clone()]);
@@ -74,12 +66,7 @@ fn replacements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
         }
         Stmt::Choice { repeat, options } => {
             all.extend(options.iter().cloned());
-            let with = |options| {
-                vec![Stmt::Choice {
-                    repeat: *repeat,
-                    options,
-                }]
-            };
+            let with = |options| vec![Stmt::Choice { repeat: *repeat, options }];
             for (at, option) in options.iter().enumerate() {
                 if options.len() > 1 {
                     let mut less = options.clone();
@@ -95,12 +82,7 @@ fn replacements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
         }
         Stmt::Block { head, body } => {
             all.push(body.clone());
-            let with = |head: &[Piece], body| {
-                vec![Stmt::Block {
-                    head: head.to_vec(),
-                    body,
-                }]
-            };
+            let with = |head: &[Piece], body| vec![Stmt::Block { head: head.to_vec(), body }];
             all.extend(sequences(body).into_iter().map(|body| with(head, body)));
             all.extend(leaves(head).iter().map(|head| with(head, body.clone())));
         }
@@ -147,9 +129,7 @@ fn expressions(expr: &Expr) -> Vec<Expr> {
             all.push((**operand).clone());
             let operands = expressions(operand);
             all.extend(
-                operands
-                    .into_iter()
-                    .map(|operand| Expr::Unary(operator, Box::new(operand))),
+                operands.into_iter().map(|operand| Expr::Unary(operator, Box::new(operand))),
             );
         }
         Expr::Binary(operator, left, right) => {
@@ -192,10 +172,7 @@ mod tests {
     fn parts_are_taken_away_until_nothing_is_left() {
         let mut model = super::super::model(3);
         let mut steps = 0;
-        while let Some(less) = smaller(&model)
-            .into_iter()
-            .find(|less| size(less) < size(&model))
-        {
+        while let Some(less) = smaller(&model).into_iter().find(|less| size(less) < size(&model)) {
             model = less;
             steps += 1;
             assert!(steps < 1000);

@@ -152,9 +152,7 @@ impl Generator {
                 Some(Stmt::text("break"))
             }
             Break => None,
-            Message => self
-                .message(frame, place)
-                .map(|stmt| self.patient(stmt, place)),
+            Message => self.message(frame, place).map(|stmt| self.patient(stmt, place)),
             Run => self.run(frame, place),
             Declare => self.declare(frame, place),
             Call => self.call(frame, place),
@@ -226,10 +224,7 @@ impl Generator {
         let var = self.target(frame, place, true)?;
         let value = self.value(frame, place, var.ty, var.plain());
         let name = self.access(frame, &var.path);
-        Some(Stmt::Leaf(vec![
-            Piece::Text(format!("{name} = ")),
-            Piece::Expr(value),
-        ]))
+        Some(Stmt::Leaf(vec![Piece::Text(format!("{name} = ")), Piece::Expr(value)]))
     }
 
     /// `++` or `--`: in an endless loop only where there are few values anyway.
@@ -332,10 +327,7 @@ impl Generator {
         let shape = self.shapes[chan.shape].clone();
         let sorted = !shape.rendezvous() && self.dice.chance(20);
         let name = self.chan_text(frame, chan);
-        let mut pieces = vec![Piece::Text(format!(
-            "{name}{}",
-            if sorted { "!!" } else { "!" }
-        ))];
+        let mut pieces = vec![Piece::Text(format!("{name}{}", if sorted { "!!" } else { "!" }))];
         for (at, field) in shape.fields.iter().enumerate() {
             if at > 0 {
                 pieces.push(Piece::Text(",".to_owned()));
@@ -543,24 +535,15 @@ impl Generator {
     /// A declaration among statements.
     fn declare(&mut self, frame: &mut Frame, place: Place) -> Option<Stmt> {
         let name = self.fresh("m");
-        let ty = [
-            Ty::Bit,
-            Ty::Byte,
-            Ty::Short,
-            Ty::Int,
-            Ty::Unsigned(3),
-            Ty::Mtype,
-        ][self.dice.below(6)];
+        let ty =
+            [Ty::Bit, Ty::Byte, Ty::Short, Ty::Int, Ty::Unsigned(3), Ty::Mtype][self.dice.below(6)];
         let declaration = ty.declare(&name);
         let stmt = if self.dice.chance(70) {
             self.feature("declaration in a body, initialised");
             let outside = std::mem::replace(&mut self.no_remote, true);
             let value = self.value(frame, place, ty, true);
             self.no_remote = outside;
-            Stmt::Leaf(vec![
-                Piece::Text(format!("{declaration} = ")),
-                Piece::Expr(value),
-            ])
+            Stmt::Leaf(vec![Piece::Text(format!("{declaration} = ")), Piece::Expr(value)])
         } else {
             self.feature("declaration in a body");
             Stmt::text(declaration)
@@ -621,10 +604,7 @@ impl Generator {
         }
         self.feature("hidden");
         let value = self.few(frame);
-        let write = Stmt::Leaf(vec![
-            Piece::Text(format!("{hidden} = ")),
-            Piece::Expr(value),
-        ]);
+        let write = Stmt::Leaf(vec![Piece::Text(format!("{hidden} = ")), Piece::Expr(value)]);
         if self.dice.chance(40) {
             return Some(write);
         }
@@ -645,12 +625,8 @@ impl Generator {
 
     /// Gives a channel variable another channel.
     fn chan_copy(&mut self, frame: &Frame) -> Option<Stmt> {
-        let variables: Vec<Chan> = frame
-            .chans
-            .iter()
-            .filter(|chan| chan.assignable)
-            .cloned()
-            .collect();
+        let variables: Vec<Chan> =
+            frame.chans.iter().filter(|chan| chan.assignable).cloned().collect();
         let variable = self.dice.pick(&variables)?.clone();
         let all = self.chans_of(frame, variable.shape, true);
         let chan = self.dice.pick(&all)?.clone();
@@ -687,23 +663,15 @@ impl Generator {
 
     fn atomic(&mut self, frame: &mut Frame, place: Place) -> Stmt {
         self.feature("atomic");
-        let inner = Place {
-            atomic: true,
-            breakable: place.breakable && self.dice.chance(50),
-            ..place
-        };
+        let inner =
+            Place { atomic: true, breakable: place.breakable && self.dice.chance(50), ..place };
         let length = self.dice.range(2, 4);
         Stmt::block("atomic", self.sequence(frame, inner.inner(), length))
     }
 
     fn d_step(&mut self, frame: &mut Frame, place: Place) -> Stmt {
         self.feature("d_step");
-        let inner = Place {
-            d_step: true,
-            atomic: false,
-            breakable: false,
-            ..place.inner()
-        };
+        let inner = Place { d_step: true, atomic: false, breakable: false, ..place.inner() };
         let outside = std::mem::replace(&mut self.no_remote, true);
         let guard = match self.dice.below(6) {
             0 | 1 => {
@@ -804,12 +772,7 @@ impl Generator {
             return None;
         }
         self.feature("do");
-        let inner = Place {
-            repeat: true,
-            again: true,
-            breakable: true,
-            ..place
-        };
+        let inner = Place { repeat: true, again: true, breakable: true, ..place };
         let count = self.dice.range(1, 3);
         let mut options = Vec::new();
         for _ in 0..count {
@@ -836,10 +799,7 @@ impl Generator {
                 options.push(vec![Stmt::condition(condition), Stmt::text("break")]);
             }
         }
-        Some(Stmt::Choice {
-            repeat: true,
-            options,
-        })
+        Some(Stmt::Choice { repeat: true, options })
     }
 
     /// A variable of its own for a loop, declared at the start of the body.
@@ -852,11 +812,7 @@ impl Generator {
 
     /// Makes the inside of a counted loop, in which the counter can be read but not written.
     fn counted_body(&mut self, frame: &mut Frame, place: Place) -> Vec<Stmt> {
-        let inner = Place {
-            again: true,
-            breakable: true,
-            ..place
-        };
+        let inner = Place { again: true, breakable: true, ..place };
         self.inside(frame, inner)
     }
 
@@ -865,10 +821,8 @@ impl Generator {
         self.feature("break");
         let name = self.counter(frame);
         let bound = self.dice.range(1, 3);
-        let mut option = vec![
-            Stmt::text(format!("{name} < {bound}")),
-            Stmt::text(format!("{name}++")),
-        ];
+        let mut option =
+            vec![Stmt::text(format!("{name} < {bound}")), Stmt::text(format!("{name}++"))];
         option.extend(self.counted_body(frame, place));
         let leave = match self.dice.chance(50) {
             true => {
@@ -881,10 +835,7 @@ impl Generator {
         if self.dice.chance(30) && !place.atomic {
             options.reverse();
         }
-        Stmt::Choice {
-            repeat: true,
-            options,
-        }
+        Stmt::Choice { repeat: true, options }
     }
 
     /// A loop made of a label and a jump back, some times over.
@@ -897,15 +848,9 @@ impl Generator {
         let name = self.counter(frame);
         let label = self.fresh("again");
         let bound = self.dice.range(1, 2);
-        let mut body = vec![
-            Stmt::text("skip"),
-            Stmt::Label(label.clone(), Box::new(Stmt::text("skip"))),
-        ];
-        let inner = Place {
-            again: true,
-            breakable: false,
-            ..place
-        };
+        let mut body =
+            vec![Stmt::text("skip"), Stmt::Label(label.clone(), Box::new(Stmt::text("skip")))];
+        let inner = Place { again: true, breakable: false, ..place };
         body.extend(self.inside(frame, inner));
         // In one piece, so that no jump gets past the test.
         body.push(Stmt::text(format!(
@@ -987,10 +932,7 @@ impl Generator {
             self.feature("nested unless");
         }
         let nested = std::mem::replace(&mut self.in_unless, true);
-        let inner = Place {
-            breakable: false,
-            ..place
-        };
+        let inner = Place { breakable: false, ..place };
         let body = self.inside(frame, inner);
         let guard = self.guard(frame, inner);
         let mut escape = vec![guard];

@@ -16,26 +16,10 @@ impl Generator {
     /// All of the model.
     pub fn units(&mut self) -> Vec<Unit> {
         let scale = match self.dice.weighted(&[(20, 1), (40, 2), (28, 3), (12, 4)]) {
-            1 => Scale {
-                instances: 1,
-                statements: (12, 28),
-                small: 5,
-            },
-            2 => Scale {
-                instances: 2,
-                statements: (8, 18),
-                small: 3,
-            },
-            3 => Scale {
-                instances: 3,
-                statements: (5, 10),
-                small: 2,
-            },
-            _ => Scale {
-                instances: 4,
-                statements: (4, 7),
-                small: 1,
-            },
+            1 => Scale { instances: 1, statements: (12, 28), small: 5 },
+            2 => Scale { instances: 2, statements: (8, 18), small: 3 },
+            3 => Scale { instances: 3, statements: (5, 10), small: 2 },
+            _ => Scale { instances: 4, statements: (4, 7), small: 1 },
         };
         let mut units = Vec::new();
         self.macros(&mut units);
@@ -72,8 +56,7 @@ impl Generator {
 
     fn mtype_declarations(&mut self, units: &mut Vec<Unit>) {
         units.push(Unit::Text("mtype = { red, green, blue }".to_owned()));
-        self.mtypes
-            .extend(["red", "green", "blue"].map(str::to_owned));
+        self.mtypes.extend(["red", "green", "blue"].map(str::to_owned));
         if self.dice.chance(15) {
             self.feature("several mtype declarations");
             units.push(Unit::Text("mtype = { on, off }".to_owned()));
@@ -237,12 +220,7 @@ impl Generator {
             } else {
                 units.push(Unit::Text(format!("chan {name} = {body}")));
             }
-            self.chans.push(Chan {
-                path,
-                shape: number,
-                global: true,
-                assignable: false,
-            });
+            self.chans.push(Chan { path, shape: number, global: true, assignable: false });
         }
     }
 
@@ -289,45 +267,27 @@ impl Generator {
                 ])],
                 2 => {
                     self.feature("inline with a local variable");
-                    vec![
-                        Stmt::text("byte keep = px"),
-                        Stmt::text("pv = (pv + keep) & 3"),
-                    ]
+                    vec![Stmt::text("byte keep = px"), Stmt::text("pv = (pv + keep) & 3")]
                 }
                 _ => vec![Stmt::text("pv = px"), Stmt::text("pv = (pv ^ 1) & 3")],
             };
-            units.push(Unit::Body {
-                header: "inline change(pv, px)".to_owned(),
-                body,
-            });
-            self.inlines.push(Inline {
-                name: "change".to_owned(),
-                params: InlineParams::VarValue,
-            });
+            units.push(Unit::Body { header: "inline change(pv, px)".to_owned(), body });
+            self.inlines.push(Inline { name: "change".to_owned(), params: InlineParams::VarValue });
         }
         if self.dice.chance(20) {
             let mut body = vec![Stmt::text("(pc)"), Stmt::text("pw = 0")];
             if self.dice.chance(50) {
                 body = vec![Stmt::block("atomic", body)];
             }
-            units.push(Unit::Body {
-                header: "inline await(pc, pw)".to_owned(),
-                body,
-            });
-            self.inlines.push(Inline {
-                name: "await".to_owned(),
-                params: InlineParams::WaitVar,
-            });
+            units.push(Unit::Body { header: "inline await(pc, pw)".to_owned(), body });
+            self.inlines.push(Inline { name: "await".to_owned(), params: InlineParams::WaitVar });
         }
         if self.dice.chance(12) {
             units.push(Unit::Body {
                 header: "inline nothing()".to_owned(),
                 body: vec![Stmt::text("printf(\"nothing\\n\")")],
             });
-            self.inlines.push(Inline {
-                name: "nothing".to_owned(),
-                params: InlineParams::Nothing,
-            });
+            self.inlines.push(Inline { name: "nothing".to_owned(), params: InlineParams::Nothing });
         }
     }
 
@@ -480,10 +440,7 @@ impl Generator {
             ],
             _ => vec![wait(vec![first, Stmt::text("break")]), Stmt::condition(q)],
         };
-        units.push(Unit::Body {
-            header: "never".to_owned(),
-            body,
-        });
+        units.push(Unit::Body { header: "never".to_owned(), body });
     }
 
     /// A trace or notrace assertion about one buffered channel.
@@ -497,15 +454,11 @@ impl Generator {
         }) else {
             return;
         };
-        let width: usize = fields
-            .iter()
-            .map(|field| if *field == Field::Record { 2 } else { 1 })
-            .sum();
+        let width: usize =
+            fields.iter().map(|field| if *field == Field::Record { 2 } else { 1 }).sum();
         let any = vec!["_"; width].join(",");
-        let (send, receive) = (
-            Stmt::text(format!("{name}!{any}")),
-            Stmt::text(format!("{name}?{any}")),
-        );
+        let (send, receive) =
+            (Stmt::text(format!("{name}!{any}")), Stmt::text(format!("{name}?{any}")));
         let header = match self.dice.chance(50) {
             true => {
                 self.feature("trace");
@@ -517,19 +470,13 @@ impl Generator {
             }
         };
         let body = match self.dice.below(3) {
-            0 => vec![Stmt::Choice {
-                repeat: true,
-                options: vec![vec![send, receive]],
-            }],
+            0 => vec![Stmt::Choice { repeat: true, options: vec![vec![send, receive]] }],
             1 => vec![send.clone(), receive, send],
             _ => vec![Stmt::Choice {
                 repeat: true,
                 options: vec![vec![send, Stmt::text("break")], vec![receive]],
             }],
         };
-        units.push(Unit::Body {
-            header: header.to_owned(),
-            body,
-        });
+        units.push(Unit::Body { header: header.to_owned(), body });
     }
 }

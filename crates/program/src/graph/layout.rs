@@ -89,10 +89,7 @@ pub(super) fn place(nodes: &[Node], edges: &[Edge]) -> Placed {
         straighten(&layers, &mut cells, sweep % 2 == 0);
     }
 
-    let left = cells
-        .iter()
-        .map(|cell| cell.x - cell.width / 2.0)
-        .fold(f64::INFINITY, f64::min);
+    let left = cells.iter().map(|cell| cell.x - cell.width / 2.0).fold(f64::INFINITY, f64::min);
     let mut ys = Vec::new();
     let mut y = 0.0;
     for layer in &layers {
@@ -107,10 +104,7 @@ pub(super) fn place(nodes: &[Node], edges: &[Edge]) -> Placed {
         y += height + LAYER_GAP + (far * SLOPE).min(MAX_LAYER_GAP);
     }
     let at = |i: usize| (cells[i].x - left, ys[cells[i].layer]);
-    let right = cells
-        .iter()
-        .map(|cell| cell.x + cell.width / 2.0)
-        .fold(0.0, f64::max);
+    let right = cells.iter().map(|cell| cell.x + cell.width / 2.0).fold(0.0, f64::max);
     Placed {
         nodes: (0..nodes.len()).map(at).collect(),
         edges: chains
@@ -164,11 +158,7 @@ fn chain(edge: &Edge, cells: &mut Vec<Cell>) -> (Vec<usize>, usize) {
     let mut path = vec![edge.from];
     let text = if to < from {
         // Upwards: the text stands just below the target.
-        path.extend(
-            (to + 1..from)
-                .rev()
-                .map(|layer| helper(layer, layer == to + 1)),
-        );
+        path.extend((to + 1..from).rev().map(|layer| helper(layer, layer == to + 1)));
         path.len() - 1
     } else if to == from {
         path.push(helper(from + 1, true));
@@ -180,11 +170,7 @@ fn chain(edge: &Edge, cells: &mut Vec<Cell>) -> (Vec<usize>, usize) {
     path.push(edge.to);
     for pair in path.windows(2) {
         let (a, b) = (pair[0], pair[1]);
-        let (upper, lower) = if cells[a].layer < cells[b].layer {
-            (a, b)
-        } else {
-            (b, a)
-        };
+        let (upper, lower) = if cells[a].layer < cells[b].layer { (a, b) } else { (b, a) };
         cells[upper].below.push(lower);
         cells[lower].above.push(upper);
     }
@@ -226,10 +212,8 @@ fn order(layers: &mut [Vec<usize>], cells: &mut [Cell], down: bool) {
 /// Moves cells towards their neighbours as far as the order and the gaps allow.
 fn straighten(layers: &[Vec<usize>], cells: &mut [Cell], down: bool) {
     let mut improve = |layer: &Vec<usize>| {
-        let wanted: Vec<f64> = layer
-            .iter()
-            .map(|&i| mean(&cells[i], cells, down).unwrap_or(cells[i].x))
-            .collect();
+        let wanted: Vec<f64> =
+            layer.iter().map(|&i| mean(&cells[i], cells, down).unwrap_or(cells[i].x)).collect();
         let apart = |a: usize, b: usize| (cells[a].width + cells[b].width) / 2.0 + GAP;
         // Pushed from the left and pushed from the right: the middle of both keeps all gaps.
         let mut from_left = wanted.clone();
@@ -258,19 +242,11 @@ mod tests {
     use super::*;
 
     fn node() -> Node {
-        Node {
-            width: 30.0,
-            height: 20.0,
-        }
+        Node { width: 30.0, height: 20.0 }
     }
 
     fn edge(from: usize, to: usize) -> Edge {
-        Edge {
-            from,
-            to,
-            width: 60.0,
-            height: 14.0,
-        }
+        Edge { from, to, width: 60.0, height: 14.0 }
     }
 
     #[test]
@@ -289,11 +265,7 @@ mod tests {
             edge(0, 5),
         ];
         let placed = place(&nodes, &edges);
-        let mut boxes: Vec<_> = placed
-            .nodes
-            .iter()
-            .map(|&(x, y)| (x, y, 30.0, 20.0))
-            .collect();
+        let mut boxes: Vec<_> = placed.nodes.iter().map(|&(x, y)| (x, y, 30.0, 20.0)).collect();
         boxes.extend(placed.edges.iter().map(|(points, text)| {
             let (x, y) = points[*text];
             (x, y, 60.0, 14.0)

@@ -65,11 +65,8 @@ pub fn dot(program: &Program) -> String {
 
 /// The automata as data; the fields are those listed above.
 pub fn json(program: &Program) -> Value {
-    let automata: Vec<_> = program
-        .automata
-        .iter()
-        .map(|automaton| automaton_json(program, automaton))
-        .collect();
+    let automata: Vec<_> =
+        program.automata.iter().map(|automaton| automaton_json(program, automaton)).collect();
     json!({ "automata": automata })
 }
 
@@ -130,10 +127,7 @@ fn title(automaton: &Automaton) -> String {
 
 /// The states a process may be in.
 fn states(automaton: &Automaton) -> impl Iterator<Item = (StateId, &ControlState)> {
-    (0..)
-        .map(StateId)
-        .zip(&automaton.states)
-        .filter(|(_, state)| state.reachable)
+    (0..).map(StateId).zip(&automaton.states).filter(|(_, state)| state.reachable)
 }
 
 /// Their transitions.
@@ -141,17 +135,11 @@ fn transitions<'p>(
     program: &'p Program,
     automaton: &'p Automaton,
 ) -> impl Iterator<Item = &'p Transition> {
-    states(automaton)
-        .flat_map(|(_, state)| state.transition_ids())
-        .map(|id| program.transition(id))
+    states(automaton).flat_map(|(_, state)| state.transition_ids()).map(|id| program.transition(id))
 }
 
 fn labels(automaton: &Automaton, id: StateId) -> impl Iterator<Item = &str> {
-    automaton
-        .labels
-        .iter()
-        .filter(move |(_, state)| *state == id)
-        .map(|(name, _)| name.as_str())
+    automaton.labels.iter().filter(move |(_, state)| *state == id).map(|(name, _)| name.as_str())
 }
 
 fn state_text(automaton: &Automaton, id: StateId) -> String {
@@ -168,7 +156,5 @@ fn statement<'p>(program: &'p Program, transition: &Transition) -> &'p str {
 }
 
 fn dot_text(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

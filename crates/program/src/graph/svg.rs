@@ -37,11 +37,8 @@ pub fn svg(program: &Program) -> String {
             y + LINE / 2.0,
             escape(&title(automaton))
         );
-        let _ = writeln!(
-            body,
-            "<g transform=\"translate({MARGIN},{:.1})\">\n{picture}</g>",
-            y + TITLE
-        );
+        let _ =
+            writeln!(body, "<g transform=\"translate({MARGIN},{:.1})\">\n{picture}</g>", y + TITLE);
         let title_width = title(automaton).chars().count() as f64 * 9.0;
         width = width.max(size.0).max(title_width);
         y += TITLE + size.1 + MARGIN;
@@ -88,11 +85,7 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
     }
     // The first node is where the layers start.
     let mut ids = vec![automaton.initial];
-    ids.extend(
-        states(automaton)
-            .map(|(id, _)| id)
-            .filter(|&id| id != automaton.initial),
-    );
+    ids.extend(states(automaton).map(|(id, _)| id).filter(|&id| id != automaton.initial));
     if bundles.iter().any(|bundle| bundle.to == StateId(0)) {
         ids.push(StateId(0));
     }
@@ -106,11 +99,7 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
         .map(|bundle| Edge {
             from: index[bundle.from.0 as usize],
             to: index[bundle.to.0 as usize],
-            width: bundle
-                .lines
-                .iter()
-                .map(|line| text_width(line))
-                .fold(0.0, f64::max),
+            width: bundle.lines.iter().map(|line| text_width(line)).fold(0.0, f64::max),
             height: bundle.lines.len() as f64 * LINE,
         })
         .collect();
@@ -133,11 +122,7 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
         );
         for (i, line) in bundle.lines.iter().enumerate() {
             let y = y - edge.height / 2.0 + (i as f64 + 0.5) * LINE;
-            let _ = writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
-                escape(line)
-            );
+            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(line));
         }
     }
     for ((&id, node), &(x, y)) in ids.iter().zip(&nodes).zip(&placed.nodes) {
@@ -148,32 +133,21 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
 
 fn node(automaton: &Automaton, id: StateId) -> Node {
     if id == StateId(0) {
-        return Node {
-            width: 12.0,
-            height: 12.0,
-        };
+        return Node { width: 12.0, height: 12.0 };
     }
-    Node {
-        width: (text_width(&state_text(automaton, id)) + 12.0).max(28.0),
-        height: 24.0,
-    }
+    Node { width: (text_width(&state_text(automaton, id)) + 12.0).max(28.0), height: 24.0 }
 }
 
 fn state(out: &mut String, automaton: &Automaton, id: StateId, node: &Node, (x, y): (f64, f64)) {
     if id == StateId(0) {
-        let _ = writeln!(
-            out,
-            "<circle class=\"gone\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>"
-        );
+        let _ = writeln!(out, "<circle class=\"gone\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>");
         return;
     }
     let labelled = automaton.state(id);
     let mut class = String::from("state");
-    for (set, name) in [
-        (labelled.end, " end"),
-        (labelled.progress, " progress"),
-        (labelled.accept, " accept"),
-    ] {
+    for (set, name) in
+        [(labelled.end, " end"), (labelled.progress, " progress"), (labelled.accept, " accept")]
+    {
         if set {
             class.push_str(name);
         }
@@ -216,16 +190,8 @@ fn path(points: &[(f64, f64)], from: &Node, to: &Node) -> String {
                 && at < last
                 && (points[at].1 - points[at - 1].1) * (points[at + 1].1 - points[at].1) < 0.0
         };
-        let first = if turns(k) {
-            (ax + (bx - ax) / 2.0, ay)
-        } else {
-            (ax, ay + half)
-        };
-        let second = if turns(k + 1) {
-            (bx - (bx - ax) / 2.0, by)
-        } else {
-            (bx, by - half)
-        };
+        let first = if turns(k) { (ax + (bx - ax) / 2.0, ay) } else { (ax, ay + half) };
+        let second = if turns(k + 1) { (bx - (bx - ax) / 2.0, by) } else { (bx, by - half) };
         let _ = write!(
             path,
             "C{:.1} {:.1} {:.1} {:.1} {bx:.1} {by:.1}",

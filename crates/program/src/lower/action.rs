@@ -17,10 +17,8 @@ impl<'a> Context<'a> {
     /// What an element does; nothing is asked about choices and blocks.
     pub fn action(&mut self, flow: &Flow<'a>, id: ElementId) -> Action {
         let element = flow.element(id);
-        let in_trace = matches!(
-            self.symbols.body(element.body).kind,
-            BodyKind::Trace | BodyKind::NoTrace
-        );
+        let in_trace =
+            matches!(self.symbols.body(element.body).kind, BodyKind::Trace | BodyKind::NoTrace);
         match &element.kind {
             Kind::Simple(Simple::Statement(stmt)) if in_trace => self.event(stmt),
             Kind::Simple(simple) => {
@@ -82,21 +80,12 @@ impl<'a> Context<'a> {
             StmtKind::Assign(var, AssignOp::Set(value)) => self.assign(var, value),
             StmtKind::Assign(var, AssignOp::Increment) => self.count(var, BinaryOp::Add),
             StmtKind::Assign(var, AssignOp::Decrement) => self.count(var, BinaryOp::Sub),
-            StmtKind::Send {
-                channel,
-                sorted,
-                args,
-            } => Action::Send {
+            StmtKind::Send { channel, sorted, args } => Action::Send {
                 channel: self.var(channel),
                 sorted: *sorted,
                 args: self.all_values(args),
             },
-            StmtKind::Receive {
-                channel,
-                random,
-                keep,
-                args,
-            } => Action::Receive {
+            StmtKind::Receive { channel, random, keep, args } => Action::Receive {
                 channel: self.var(channel),
                 random: *random,
                 keep: *keep,
@@ -105,10 +94,7 @@ impl<'a> Context<'a> {
             StmtKind::Assert(expr) => Action::Assert(self.expr(expr)),
             StmtKind::Printf { format, args } => Action::Print {
                 format: unescape(format),
-                args: args
-                    .iter()
-                    .map(|arg| (self.expr(arg), self.mtype_of(arg)))
-                    .collect(),
+                args: args.iter().map(|arg| (self.expr(arg), self.mtype_of(arg))).collect(),
             },
             StmtKind::Printm(expr) => {
                 let set = self.mtype_of(expr).unwrap_or(MtypeId(0));
@@ -155,16 +141,10 @@ impl<'a> Context<'a> {
         };
         match sources {
             Some(sources) if sources.len() == targets.len() => Action::AssignAll(
-                targets
-                    .into_iter()
-                    .zip(sources.into_iter().map(Expr::Load))
-                    .collect(),
+                targets.into_iter().zip(sources.into_iter().map(Expr::Load)).collect(),
             ),
             _ => {
-                self.error(
-                    var.span,
-                    "only a record of the same type fits into a record",
-                );
+                self.error(var.span, "only a record of the same type fits into a record");
                 Action::Skip
             }
         }
@@ -189,12 +169,7 @@ impl<'a> Context<'a> {
     }
 
     fn run(&mut self, result: Option<Place>, expr: &AstExpr) -> Action {
-        let ExprKind::Run {
-            proctype,
-            args,
-            priority,
-        } = &expr.kind
-        else {
+        let ExprKind::Run { proctype, args, priority } = &expr.kind else {
             return Action::Skip;
         };
         let args = self.all_values(args);
@@ -203,10 +178,7 @@ impl<'a> Context<'a> {
             self.expr(priority)
         });
         let Some(Symbol::Body(body)) = self.symbols.symbol(proctype.id) else {
-            self.error(
-                proctype.span,
-                format!("`{}` is not a proctype", proctype.text),
-            );
+            self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
             return Action::Skip;
         };
         let wanted = self.params(body).len();
@@ -220,12 +192,7 @@ impl<'a> Context<'a> {
                 ),
             );
         }
-        Action::Run {
-            result,
-            body,
-            args,
-            priority,
-        }
+        Action::Run { result, body, args, priority }
     }
 
     /// The scalars of all parameters of a body.
@@ -271,12 +238,7 @@ impl<'a> Context<'a> {
 
     /// A step of `for (m in c)`, which takes each message out and puts it back.
     fn rotate(&mut self, step: Rotate, stmt: &'a Stmt) -> Action {
-        let StmtKind::For {
-            var,
-            range: ForRange::In(channel),
-            ..
-        } = &stmt.kind
-        else {
+        let StmtKind::For { var, range: ForRange::In(channel), .. } = &stmt.kind else {
             return Action::Skip;
         };
         let Some(counter) = self.counter(var) else {
@@ -307,12 +269,7 @@ impl<'a> Context<'a> {
             Rotate::Send => Action::Send {
                 channel: self.var(channel),
                 sorted: false,
-                args: self
-                    .record(var)
-                    .unwrap_or_default()
-                    .into_iter()
-                    .map(Expr::Load)
-                    .collect(),
+                args: self.record(var).unwrap_or_default().into_iter().map(Expr::Load).collect(),
             },
         }
     }
@@ -347,11 +304,7 @@ impl<'a> Context<'a> {
                 other => other,
             })
             .collect();
-        Action::Event {
-            send,
-            channel: self.var(channel),
-            args,
-        }
+        Action::Event { send, channel: self.var(channel), args }
     }
 
     fn trace_constant(&self, expr: &AstExpr) -> Option<i32> {
@@ -374,20 +327,16 @@ pub(super) fn text(flow: &Flow<'_>, id: ElementId) -> String {
         Kind::Join(Join::Unless) => "leave unless".into(),
         Kind::LoopExit => "leave do".into(),
         Kind::Choice { is_loop, options } => {
-            let guards: String = options
-                .iter()
-                .map(|&option| format!(":: {} ", first_text(flow, option)))
-                .collect();
+            let guards: String =
+                options.iter().map(|&option| format!(":: {} ", first_text(flow, option))).collect();
             match is_loop {
                 true => format!("do {guards}od"),
                 false => format!("if {guards}fi"),
             }
         }
-        Kind::Unless(normal, escape) => format!(
-            "{} unless {}",
-            first_text(flow, *normal),
-            first_text(flow, *escape)
-        ),
+        Kind::Unless(normal, escape) => {
+            format!("{} unless {}", first_text(flow, *normal), first_text(flow, *escape))
+        }
         Kind::Block(kind, inside) => {
             let word = match kind {
                 BlockKind::Plain => "",
@@ -449,11 +398,9 @@ fn simple_text(simple: &Simple<'_>) -> String {
         Simple::Increment(var) => format!("{}++", var_text(var)),
         Simple::Rotate(step, stmt) => {
             let (message, channel) = match &stmt.kind {
-                StmtKind::For {
-                    var,
-                    range: ForRange::In(channel),
-                    ..
-                } => (var_text(var), var_text(channel)),
+                StmtKind::For { var, range: ForRange::In(channel), .. } => {
+                    (var_text(var), var_text(channel))
+                }
                 _ => Default::default(),
             };
             match step {
@@ -468,10 +415,7 @@ fn simple_text(simple: &Simple<'_>) -> String {
 }
 
 fn var_text(var: &VarRef) -> String {
-    pretty::expr(&AstExpr {
-        kind: ExprKind::Var(var.clone()),
-        span: var.span,
-    })
+    pretty::expr(&AstExpr { kind: ExprKind::Var(var.clone()), span: var.span })
 }
 
 /// The text of a format with its escapes resolved.

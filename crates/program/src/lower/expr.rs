@@ -53,27 +53,16 @@ impl Context<'_> {
             Some(Symbol::Mtype(_, value)) => return Named::Mtype(value),
             Some(Symbol::Predefined(predefined)) => return Named::Predefined(predefined),
             _ => {
-                self.error(
-                    first.name.span,
-                    format!("`{}` is not a variable", first.name.text),
-                );
+                self.error(first.name.span, format!("`{}` is not a variable", first.name.text));
                 return Named::Unknown;
             }
         };
         let Spot { space, offset } = self.spot(id);
-        let mut place = Place {
-            space,
-            offset,
-            scalar: Scalar::U8,
-            indexes: Vec::new(),
-        };
+        let mut place = Place { space, offset, scalar: Scalar::U8, indexes: Vec::new() };
         self.select(&mut place, id, first.index.as_deref());
         for part in fields {
             let Some(Symbol::Variable(field)) = self.symbols.symbol(part.name.id) else {
-                self.error(
-                    part.name.span,
-                    format!("there is no field `{}`", part.name.text),
-                );
+                self.error(part.name.span, format!("there is no field `{}`", part.name.text));
                 return Named::Unknown;
             };
             id = field;
@@ -91,10 +80,7 @@ impl Context<'_> {
             Scope::Global | Scope::Field(_) if self.layout.is_hidden(id) => Space::Hidden,
             Scope::Global | Scope::Field(_) => Space::Global,
         };
-        Spot {
-            space,
-            offset: self.layout.offset(id),
-        }
+        Spot { space, offset: self.layout.offset(id) }
     }
 
     /// Goes to an element of an array; without an index SPIN means the first.
@@ -107,11 +93,7 @@ impl Context<'_> {
             Expr::Const(n) if u32::try_from(n).is_ok_and(|n| n < length) => {
                 place.offset += n as u32 * stride;
             }
-            value => place.indexes.push(Index {
-                value,
-                length,
-                stride,
-            }),
+            value => place.indexes.push(Index { value, length, stride }),
         }
     }
 
@@ -263,11 +245,7 @@ impl Context<'_> {
             ExprKind::ChannelTest(test, channel) => {
                 Expr::ChannelTest(*test, Box::new(self.var(channel)))
             }
-            ExprKind::Poll {
-                channel,
-                random,
-                args,
-            } => Expr::Poll {
+            ExprKind::Poll { channel, random, args } => Expr::Poll {
                 channel: Box::new(self.var(channel)),
                 random: *random,
                 args: self.receive_args(args),
@@ -281,17 +259,10 @@ impl Context<'_> {
                 self.uses.priorities = true;
                 Expr::GetPriority(Box::new(self.expr(process)))
             }
-            ExprKind::RemoteLabel {
-                proctype,
-                pid,
-                label,
-            } => {
+            ExprKind::RemoteLabel { proctype, pid, label } => {
                 let pid = pid.as_ref().map(|pid| Box::new(self.expr(pid)));
                 let Some(Symbol::Body(body)) = self.symbols.symbol(proctype.id) else {
-                    self.error(
-                        proctype.span,
-                        format!("`{}` is not a proctype", proctype.text),
-                    );
+                    self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
                     return Expr::Const(0);
                 };
                 let state = self.label_states.get(&(body, label.text.as_str())).copied();
@@ -307,18 +278,11 @@ impl Context<'_> {
             ExprKind::RemoteVar { proctype, pid, var } => {
                 let pid = pid.as_ref().map(|pid| Box::new(self.expr(pid)));
                 let Some(Symbol::Body(body)) = self.symbols.symbol(proctype.id) else {
-                    self.error(
-                        proctype.span,
-                        format!("`{}` is not a proctype", proctype.text),
-                    );
+                    self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
                     return Expr::Const(0);
                 };
                 match self.var(var) {
-                    Expr::Load(place) => Expr::RemoteVar {
-                        body,
-                        pid,
-                        place: Box::new(place),
-                    },
+                    Expr::Load(place) => Expr::RemoteVar { body, pid, place: Box::new(place) },
                     other => other,
                 }
             }
@@ -422,27 +386,15 @@ mod tests {
             (BinaryOp::Shl, 1, 32),
             (BinaryOp::Shr, 1, -1),
         ] {
-            assert!(matches!(
-                binary(op, Expr::Const(a), Expr::Const(b)),
-                Expr::Binary(..)
-            ));
+            assert!(matches!(binary(op, Expr::Const(a), Expr::Const(b)), Expr::Binary(..)));
         }
     }
 
     #[test]
     fn the_second_operand_is_dropped_only_where_c_would_not_look_at_it() {
         let fails = || binary(BinaryOp::Div, Expr::Pid, Expr::Const(0));
-        assert_eq!(
-            binary(BinaryOp::And, Expr::Const(0), fails()),
-            Expr::Const(0)
-        );
-        assert_eq!(
-            binary(BinaryOp::Or, Expr::Const(7), fails()),
-            Expr::Const(1)
-        );
-        assert!(matches!(
-            binary(BinaryOp::And, fails(), Expr::Const(0)),
-            Expr::Binary(..)
-        ));
+        assert_eq!(binary(BinaryOp::And, Expr::Const(0), fails()), Expr::Const(0));
+        assert_eq!(binary(BinaryOp::Or, Expr::Const(7), fails()), Expr::Const(1));
+        assert!(matches!(binary(BinaryOp::And, fails(), Expr::Const(0)), Expr::Binary(..)));
     }
 }

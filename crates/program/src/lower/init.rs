@@ -12,10 +12,7 @@ pub(super) type Declarations<'a> = FxHashMap<VarId, &'a Declarator>;
 
 /// Finds the declarations of all variables of a model.
 pub(super) fn declarations<'a>(model: &'a Model, symbols: &Symbols) -> Declarations<'a> {
-    let mut found = Finder {
-        symbols,
-        declarations: FxHashMap::default(),
-    };
+    let mut found = Finder { symbols, declarations: FxHashMap::default() };
     for unit in &model.units {
         match unit {
             Unit::Decl(decl) => found.decl(decl),
@@ -132,10 +129,7 @@ impl Initializers<'_, '_> {
         let variable = symbols.variable(id);
         let stride = self.context.layout.stride(id);
         let count = variable.array.unwrap_or(1);
-        let element = |i: u32| Place {
-            offset: at.offset + i * stride,
-            ..at.clone()
-        };
+        let element = |i: u32| Place { offset: at.offset + i * stride, ..at.clone() };
         if let Type::Struct(record) = variable.ty {
             for i in 0..count {
                 for &field in &symbols.typedef(record).fields {
@@ -156,10 +150,9 @@ impl Initializers<'_, '_> {
         let init = declarations.get(&id).and_then(|d| d.init.as_ref());
         let values: Vec<Expr> = match init {
             Some(Initializer::Expr(value)) => vec![self.context.expr(value)],
-            Some(Initializer::List(values)) => values
-                .iter()
-                .map(|value| self.context.expr(value))
-                .collect(),
+            Some(Initializer::List(values)) => {
+                values.iter().map(|value| self.context.expr(value)).collect()
+            }
             Some(Initializer::Channel { .. }) | None => return,
         };
         // The last value of a list stands for all that are missing.
@@ -184,9 +177,7 @@ impl Initializers<'_, '_> {
         };
         let fields = self.context.layout.message(types);
         let message_bytes = fields.iter().map(|field| field.scalar.bytes()).sum();
-        self.context
-            .layout
-            .check_channel(capacity, message_bytes, variable.span);
+        self.context.layout.check_channel(capacity, message_bytes, variable.span);
         self.context.uses.rendezvous |= capacity == 0;
         let kind = ChannelTypeId(self.channels.len() as u16);
         self.channels.push(ChannelType {

@@ -136,10 +136,7 @@ impl<'a> Layout<'a> {
             let variable = self.symbols.variable(id);
             self.slots(id, variable, &variable.name, self.offset(id), &mut slots);
         }
-        Block {
-            bytes: bytes as u32,
-            slots,
-        }
+        Block { bytes: bytes as u32, slots }
     }
 
     /// The scalars of `part` (a variable or field), named and placed, for the variable `whole`.
@@ -184,13 +181,7 @@ impl<'a> Layout<'a> {
                     }
                 }
             }
-            ty => out.push((
-                Place {
-                    scalar: self.scalar(id),
-                    ..at.clone()
-                },
-                ty,
-            )),
+            ty => out.push((Place { scalar: self.scalar(id), ..at.clone() }, ty)),
         }
     }
 

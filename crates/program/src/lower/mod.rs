@@ -39,9 +39,8 @@ pub fn lower(loaded: &Loaded) -> (Option<Program>, Vec<Diagnostic>) {
         return (None, failed);
     }
     check_sizes(&mut flow, symbols);
-    let tables: Vec<_> = (0..symbols.bodies.len())
-        .map(|i| table::build(&mut flow, BodyId(i as u32)))
-        .collect();
+    let tables: Vec<_> =
+        (0..symbols.bodies.len()).map(|i| table::build(&mut flow, BodyId(i as u32))).collect();
     if let Some(failed) = take_errors(&mut flow) {
         return (None, failed);
     }
@@ -54,10 +53,7 @@ pub fn lower(loaded: &Loaded) -> (Option<Program>, Vec<Diagnostic>) {
 }
 
 fn take_errors(flow: &mut Flow<'_>) -> Option<Vec<Diagnostic>> {
-    flow.diagnostics
-        .iter()
-        .any(Diagnostic::is_error)
-        .then(|| std::mem::take(&mut flow.diagnostics))
+    flow.diagnostics.iter().any(Diagnostic::is_error).then(|| std::mem::take(&mut flow.diagnostics))
 }
 
 /// Local states are numbers of 16 bits.
@@ -136,11 +132,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
     fn program(mut self) -> (Option<Program>, Vec<Diagnostic>) {
         let symbols = self.context.symbols;
         let layout = &mut self.context.layout;
-        let (hidden, visible): (Vec<_>, Vec<_>) = symbols
-            .globals
-            .iter()
-            .copied()
-            .partition(|&id| layout.is_hidden(id));
+        let (hidden, visible): (Vec<_>, Vec<_>) =
+            symbols.globals.iter().copied().partition(|&id| layout.is_hidden(id));
         let globals = layout.block(visible.into_iter(), None);
         let hidden = layout.block(hidden.into_iter(), None);
         let locals: Vec<_> = symbols
@@ -161,11 +154,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
             known: &mut FxHashMap::default(),
         };
         let init = initializers.globals();
-        let local_inits: Vec<_> = symbols
-            .bodies
-            .iter()
-            .map(|body| initializers.locals(&body.locals))
-            .collect();
+        let local_inits: Vec<_> =
+            symbols.bodies.iter().map(|body| initializers.locals(&body.locals)).collect();
         if channels.len() > usize::from(u16::MAX) {
             let diagnostic = Diagnostic::global_error("too many declarations of channels");
             return (None, vec![diagnostic]);
@@ -195,11 +185,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 .collect()
         };
         let elements = self.elements();
-        let Self {
-            mut context,
-            transitions,
-            ..
-        } = self;
+        let Self { mut context, transitions, .. } = self;
         let program = Program {
             source: Arc::clone(&self.loaded.source),
             symbols: Arc::clone(&self.loaded.symbols),
@@ -212,9 +198,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             init,
             start,
             claims: of_kind(&[BodyKind::Never]),
-            trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace])
-                .first()
-                .copied(),
+            trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace]).first().copied(),
             uses: context.uses,
         };
         context.diagnostics.append(&mut context.layout.diagnostics);
@@ -234,11 +218,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 _ => {}
             }
         }
-        uses.unless |= self
-            .flow
-            .elements
-            .iter()
-            .any(|element| matches!(element.kind, Kind::Unless(..)));
+        uses.unless |=
+            self.flow.elements.iter().any(|element| matches!(element.kind, Kind::Unless(..)));
     }
 
     fn elements(&self) -> Vec<Element> {
@@ -289,10 +270,9 @@ impl<'f, 'a> Assembly<'f, 'a> {
             });
         }
         let (provided, deterministic) = match &self.loaded.model.units[info.unit] {
-            Unit::Proctype(p) => (
-                p.provided.as_ref().map(|expr| self.context.expr(expr)),
-                p.deterministic,
-            ),
+            Unit::Proctype(p) => {
+                (p.provided.as_ref().map(|expr| self.context.expr(expr)), p.deterministic)
+            }
             _ => (None, false),
         };
         let labels = self.flow.labels.iter().filter(|def| def.body == body);
@@ -324,9 +304,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
             let mut action = actions[row.element.0 as usize].clone();
             if matches!(element.kind, Kind::Block(BlockKind::DStep, _)) {
                 let entry = table.entries.iter().find(|(id, _)| *id == row.element);
-                action = Action::DStep {
-                    entry: StateId(entry.map_or(0, |&(_, state)| state as u16)),
-                };
+                action =
+                    Action::DStep { entry: StateId(entry.map_or(0, |&(_, state)| state as u16)) };
             }
             // Inside of a d_step the options are tried in order, so the `else` of a choice inside
             // of a choice comes before the options that follow.

@@ -8,10 +8,7 @@ use spinward_promela::ast::{
 /// Calls `found` with the process type and the label of each `P[..]@L`.
 pub(super) fn in_expr<'a>(expr: &'a Expr, found: &mut dyn FnMut(&'a Name, &'a Name)) {
     children(expr, &mut |child| in_expr(child, found));
-    if let ExprKind::RemoteLabel {
-        proctype, label, ..
-    } = &expr.kind
-    {
+    if let ExprKind::RemoteLabel { proctype, label, .. } = &expr.kind {
         found(proctype, label);
     }
 }

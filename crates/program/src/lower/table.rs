@@ -278,16 +278,7 @@ impl<'a> Builder<'_, 'a> {
                 self.local(guard)
             })
             .collect();
-        self.set(
-            id,
-            Draft::Step(Row {
-                element: id,
-                to,
-                atomic,
-                escape: 0,
-                escapes,
-            }),
-        );
+        self.set(id, Draft::Step(Row { element: id, to, atomic, escape: 0, escapes }));
         for escape in sequences {
             self.visit(escape);
         }
@@ -322,10 +313,7 @@ impl<'a> Builder<'_, 'a> {
         let mut at = Some(self.first(sequence));
         while let Some(id) = at {
             match self.element(id).kind.clone() {
-                Kind::Goto(Jump {
-                    target: Some(target),
-                    ..
-                }) => {
+                Kind::Goto(Jump { target: Some(target), .. }) => {
                     let target = self.element(target);
                     let into = target.atomic || target.atomic_end;
                     let jump = self.flow.element_mut(id);
@@ -380,9 +368,7 @@ impl<'a> Builder<'_, 'a> {
         let mut reachable = vec![false; states];
         reach(&rows, initial, &mut reachable);
         self.check(body, &rows, &reachable);
-        let listed = (0..states)
-            .map(|i| self.is_listed(i, &rows[i], reachable[i]))
-            .collect();
+        let listed = (0..states).map(|i| self.is_listed(i, &rows[i], reachable[i])).collect();
         let mut table = Table {
             rows,
             flags,
@@ -618,10 +604,7 @@ fn add_escapes(rows: &mut [Vec<Row>]) {
             for &escape in own.escapes.iter().rev() {
                 for row in &rows[escape as usize] {
                     if list.iter().all(|known| known.element != row.element) {
-                        list.push_front(Row {
-                            escape,
-                            ..row.clone()
-                        });
+                        list.push_front(Row { escape, ..row.clone() });
                     }
                 }
             }

@@ -23,11 +23,7 @@ impl Parser<'_> {
 
     /// Whether the rest of such a declaration stands `ahead`.
     pub(super) fn mtype_names_follow(&self, ahead: usize) -> bool {
-        let ahead = if self.nth_is(ahead, Punct::Colon) {
-            ahead + 2
-        } else {
-            ahead
-        };
+        let ahead = if self.nth_is(ahead, Punct::Colon) { ahead + 2 } else { ahead };
         let ahead = ahead + usize::from(self.nth_is(ahead, Punct::Assign));
         self.nth_is(ahead, Punct::LBrace)
     }
@@ -59,11 +55,7 @@ impl Parser<'_> {
             }
         }
         self.bump();
-        Ok(MtypeDecl {
-            set,
-            names,
-            span: self.since(start),
-        })
+        Ok(MtypeDecl { set, names, span: self.since(start) })
     }
 
     /// Variables of one type.
@@ -89,12 +81,7 @@ impl Parser<'_> {
             }
             vars.push(self.declarator()?);
         }
-        Ok(Decl {
-            visibility,
-            ty,
-            vars,
-            span: self.since(start),
-        })
+        Ok(Decl { visibility, ty, vars, span: self.since(start) })
     }
 
     /// A type as written.
@@ -158,18 +145,8 @@ impl Parser<'_> {
         } else {
             None
         };
-        let init = if self.eat(Punct::Assign) {
-            Some(self.initializer()?)
-        } else {
-            None
-        };
-        Ok(Declarator {
-            name,
-            width,
-            array,
-            init,
-            span: self.since(start),
-        })
+        let init = if self.eat(Punct::Assign) { Some(self.initializer()?) } else { None };
+        Ok(Declarator { name, width, array, init, span: self.since(start) })
     }
 
     /// The width of an `unsigned`.
@@ -201,8 +178,7 @@ impl Parser<'_> {
         self.expect(Punct::RBracket)?;
         if !self.eat_word("of") {
             return fail(
-                self.unexpected("`of`")
-                    .help("a channel is written `[capacity] of { type, type }`"),
+                self.unexpected("`of`").help("a channel is written `[capacity] of { type, type }`"),
             );
         }
         self.expect(Punct::LBrace)?;
@@ -218,11 +194,7 @@ impl Parser<'_> {
             fields.push(self.field_type()?);
         }
         self.expect(Punct::RBrace)?;
-        Ok(Initializer::Channel {
-            capacity,
-            fields,
-            span: self.since(start),
-        })
+        Ok(Initializer::Channel { capacity, fields, span: self.since(start) })
     }
 
     /// The type of a field of a message.

@@ -96,11 +96,8 @@ impl Parser<'_> {
         if word.is_empty() {
             return self.unexpected(what);
         }
-        Diagnostic::error(
-            self.span(),
-            format!("the keyword `{word}` cannot be used as a name"),
-        )
-        .label(format!("expected {what}"))
+        Diagnostic::error(self.span(), format!("the keyword `{word}` cannot be used as a name"))
+            .label(format!("expected {what}"))
     }
 
     /// What was probably meant, judged by the token that does not fit and the one before it.
@@ -168,11 +165,9 @@ impl Parser<'_> {
     pub(super) fn missing_separator(&self) -> (Diagnostic, bool) {
         let found = self.describe(self.current());
         let can_begin = self.can_begin_step();
-        let mut problem = Diagnostic::error(
-            after(self.previous_place()),
-            format!("expected `;`, found {found}"),
-        )
-        .label("expected `;` or `->` here");
+        let mut problem =
+            Diagnostic::error(after(self.previous_place()), format!("expected `;`, found {found}"))
+                .label("expected `;` or `->` here");
         if let Some(hint) = self.hint() {
             problem = problem.help(hint);
         } else if can_begin {
@@ -385,9 +380,8 @@ impl Parser<'_> {
 }
 
 /// The basic types.
-const TYPE_WORDS: [&str; 9] = [
-    "bit", "bool", "byte", "chan", "int", "mtype", "pid", "short", "unsigned",
-];
+const TYPE_WORDS: [&str; 9] =
+    ["bit", "bool", "byte", "chan", "int", "mtype", "pid", "short", "unsigned"];
 
 fn is_arithmetic(punct: Punct) -> bool {
     matches!(

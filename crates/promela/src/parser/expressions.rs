@@ -25,12 +25,7 @@ pub(super) struct Parsed {
 
 impl Parsed {
     fn new(kind: ExprKind, span: Span, height: usize) -> Self {
-        Self {
-            expr: Box::new(Expr { kind, span }),
-            height,
-            probe: None,
-            temporal: false,
-        }
+        Self { expr: Box::new(Expr { kind, span }), height, probe: None, temporal: false }
     }
 }
 
@@ -163,12 +158,7 @@ impl Parser<'_> {
             Operator::Plain(operator) => ExprKind::Binary(operator, left, right),
             Operator::Temporal(operator) => ExprKind::TemporalBinary(operator, left, right),
         };
-        Ok(Parsed {
-            expr: Box::new(Expr { kind, span }),
-            height,
-            probe,
-            temporal,
-        })
+        Ok(Parsed { expr: Box::new(Expr { kind, span }), height, probe, temporal })
     }
 
     /// The operator that is meant between formulas.
@@ -315,11 +305,7 @@ impl Parser<'_> {
 
     /// An operand from `start` to what was read last.
     fn operand(&self, kind: ExprKind, start: Span, height: usize) -> Parsed {
-        let end = self
-            .stream
-            .previous
-            .as_ref()
-            .map_or(start, |p| p.token.span);
+        let end = self.stream.previous.as_ref().map_or(start, |p| p.token.span);
         Parsed::new(kind, self.join(start, end), height)
     }
 
@@ -385,11 +371,7 @@ impl Parser<'_> {
         let priority = self.priority()?.map(Box::new);
         let height = args.iter().map(|a| a.height).max().unwrap_or(0) + 1;
         let args = args.into_iter().map(|a| *a.expr).collect();
-        let kind = ExprKind::Run {
-            proctype,
-            args,
-            priority,
-        };
+        let kind = ExprKind::Run { proctype, args, priority };
         Ok(self.operand(kind, start, height))
     }
 
@@ -434,14 +416,9 @@ impl Parser<'_> {
             ChannelTest::NotEmpty => ("nempty", "empty"),
         };
         fail(
-            Diagnostic::error(
-                span,
-                format!("`{word}(...)` cannot be part of this expression"),
-            )
-            .label("may be combined by `&&` and `||` only")
-            .help(format!(
-                "its negation is `{opposite}(...)`; `len(...)` is a number"
-            )),
+            Diagnostic::error(span, format!("`{word}(...)` cannot be part of this expression"))
+                .label("may be combined by `&&` and `||` only")
+                .help(format!("its negation is `{opposite}(...)`; `len(...)` is a number")),
         )
     }
 
@@ -451,18 +428,12 @@ impl Parser<'_> {
             return Ok(());
         }
         fail(
-            Diagnostic::error(
-                sign,
-                "this operator cannot be applied to a temporal formula",
-            )
-            .related(
-                operand.expr.span,
-                "a formula about a whole run, not a value",
-            )
-            .help(
-                "`[]`, `<>`, `X` and `!` apply to the very next operand: write `[] (x == 1)`, \
+            Diagnostic::error(sign, "this operator cannot be applied to a temporal formula")
+                .related(operand.expr.span, "a formula about a whole run, not a value")
+                .help(
+                    "`[]`, `<>`, `X` and `!` apply to the very next operand: write `[] (x == 1)`, \
                      not `[] x == 1`",
-            ),
+                ),
         )
     }
 
@@ -479,11 +450,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        let end = self
-            .stream
-            .previous
-            .as_ref()
-            .map_or(start, |p| p.token.span);
+        let end = self.stream.previous.as_ref().map_or(start, |p| p.token.span);
         let span = self.join(start, end);
         Ok((VarRef { parts, span }, height))
     }
@@ -501,10 +468,7 @@ impl Parser<'_> {
             return fail(self.unexpected("`]`").related(open, "this `[` is open"));
         }
         self.bump();
-        let part = VarPart {
-            name,
-            index: Some(index.expr),
-        };
+        let part = VarPart { name, index: Some(index.expr) };
         Ok((part, index.height + 1))
     }
 
@@ -516,31 +480,20 @@ impl Parser<'_> {
             self.bump();
             let label = self.name("a label")?;
             let process = var.parts.remove(0);
-            let kind = ExprKind::RemoteLabel {
-                proctype: process.name,
-                pid: process.index,
-                label,
-            };
+            let kind = ExprKind::RemoteLabel { proctype: process.name, pid: process.index, label };
             return Ok(self.operand(kind, start, height + 1));
         }
         if single && self.at(Punct::Colon) && self.is_proctype(&var.parts[0].name.text) {
             self.bump();
             let start_of_variable = self.span();
             let (part, part_height) = self.variable_part("a variable of the process")?;
-            let end = self
-                .stream
-                .previous
-                .as_ref()
-                .map_or(start, |p| p.token.span);
+            let end = self.stream.previous.as_ref().map_or(start, |p| p.token.span);
             let span = self.join(start_of_variable, end);
             let process = var.parts.remove(0);
             let kind = ExprKind::RemoteVar {
                 proctype: process.name,
                 pid: process.index,
-                var: VarRef {
-                    parts: vec![part],
-                    span,
-                },
+                var: VarRef { parts: vec![part], span },
             };
             return Ok(self.operand(kind, start, height.max(part_height) + 1));
         }
@@ -550,11 +503,7 @@ impl Parser<'_> {
             self.bump();
             let args = self.in_parens(Self::receive_args)?;
             self.expect(Punct::RBracket)?;
-            let kind = ExprKind::Poll {
-                channel: var,
-                random,
-                args,
-            };
+            let kind = ExprKind::Poll { channel: var, random, args };
             return Ok(self.operand(kind, start, height + 1));
         }
         Ok(Parsed::new(ExprKind::Var(var), start, height))
@@ -630,10 +579,7 @@ impl Parser<'_> {
             )
         ) || self.at(Punct::Minus) && !self.line_ends_statement();
         if computes {
-            return fail(
-                self.unexpected("`,` or the end of the receive")
-                    .help(RECEIVE_HELP),
-            );
+            return fail(self.unexpected("`,` or the end of the receive").help(RECEIVE_HELP));
         }
         Ok(arg)
     }
@@ -645,10 +591,7 @@ impl Parser<'_> {
         let TokenKind::CBlock { assertion, code } = &self.current().kind else {
             return fail(self.unexpected(&format!("C code in braces after `{word}`")));
         };
-        let text = CText {
-            assertion: assertion.clone(),
-            code: code.clone(),
-        };
+        let text = CText { assertion: assertion.clone(), code: code.clone() };
         self.bump();
         Ok(text)
     }

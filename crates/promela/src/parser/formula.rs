@@ -72,18 +72,11 @@ impl Parser<'_> {
         self.skip_separators();
         if !self.at(Punct::RBrace) {
             if self.at_end() {
-                self.report_unclosed(Opener {
-                    word: "{",
-                    span: open,
-                });
+                self.report_unclosed(Opener { word: "{", span: open });
             }
             return fail(self.unexpected("an operator or `}`"));
         }
         self.bump();
-        Ok(Ltl {
-            name,
-            formula,
-            span: self.since(start),
-        })
+        Ok(Ltl { name, formula, span: self.since(start) })
     }
 }

@@ -45,10 +45,7 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("the name of the inline")?;
         if !self.at(Punct::LParen) {
-            return fail(
-                self.unexpected("`(`")
-                    .help(format!("write `inline {}() {{`", name.text)),
-            );
+            return fail(self.unexpected("`(`").help(format!("write `inline {}() {{`", name.text)));
         }
         self.bump();
         let mut params: Vec<Name> = Vec::new();
@@ -73,11 +70,8 @@ impl Parser<'_> {
         }
         self.expect(Punct::RParen)?;
         let body = self.inline_body()?;
-        let definition = Rc::new(Definition {
-            name: name.clone(),
-            params: params.clone(),
-            body: body.clone(),
-        });
+        let definition =
+            Rc::new(Definition { name: name.clone(), params: params.clone(), body: body.clone() });
         let text = name.text.clone();
         if let Some(first) = self.declared.inlines.insert(text, definition) {
             self.report(
@@ -85,12 +79,7 @@ impl Parser<'_> {
                     .related(first.name.span, "the first"),
             );
         }
-        Ok(Inline {
-            name,
-            params,
-            body,
-            span: self.since(start),
-        })
+        Ok(Inline { name, params, body, span: self.since(start) })
     }
 
     /// The tokens from `{` to the `}` that belongs to it.
@@ -152,11 +141,7 @@ impl Parser<'_> {
         let lexemes = self.expand(&definition, &args, place)?;
         let body = self.nested(2 * STATEMENT, |p| {
             p.in_stream(lexemes, |p| {
-                p.calls.push(Call {
-                    definition,
-                    place,
-                    result: result.clone(),
-                });
+                p.calls.push(Call { definition, place, result: result.clone() });
                 let openers = std::mem::take(&mut p.openers);
                 let body = p.expanded_body();
                 p.openers = openers;
@@ -173,12 +158,7 @@ impl Parser<'_> {
             },
             place: self.previous_place(),
         });
-        Ok(StmtKind::Inline {
-            name,
-            args,
-            result,
-            body,
-        })
+        Ok(StmtKind::Inline { name, args, result, body })
     }
 
     fn expanded_body(&mut self) -> Result<Vec<crate::ast::Stmt>> {
@@ -225,10 +205,7 @@ impl Parser<'_> {
         loop {
             match self.current().kind {
                 TokenKind::Eof | TokenKind::Punct(Punct::Semi | Punct::LBrace | Punct::RBrace) => {
-                    return fail(
-                        self.unexpected("`,` or `)`")
-                            .related(open, "this `(` is open"),
-                    );
+                    return fail(self.unexpected("`,` or `)`").related(open, "this `(` is open"));
                 }
                 TokenKind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
                 TokenKind::Punct(Punct::RParen | Punct::Comma) if depth == 0 => return Ok(arg),
@@ -249,10 +226,7 @@ impl Parser<'_> {
         let lexemes = arg
             .iter()
             .chain([&behind, &end])
-            .map(|token| Lexeme {
-                place: token.span,
-                token: token.clone(),
-            })
+            .map(|token| Lexeme { place: token.span, token: token.clone() })
             .collect();
         let names = self.names;
         let result = self.in_stream(lexemes, |p| {
@@ -267,10 +241,7 @@ impl Parser<'_> {
     }
 
     fn check_recursion(&self, definition: &Rc<Definition>, place: Span) -> Result<()> {
-        let first = self
-            .calls
-            .iter()
-            .position(|call| Rc::ptr_eq(&call.definition, definition));
+        let first = self.calls.iter().position(|call| Rc::ptr_eq(&call.definition, definition));
         let Some(first) = first else {
             return Ok(());
         };
@@ -326,10 +297,7 @@ impl Parser<'_> {
                     lexemes.push_back(Lexeme { token, place });
                 }
             } else {
-                let token = Token {
-                    span: place,
-                    ..token.clone()
-                };
+                let token = Token { span: place, ..token.clone() };
                 lexemes.push_back(Lexeme { token, place });
             }
             if self.expanded + lexemes.len() > MAX_EXPANDED {
@@ -344,10 +312,7 @@ impl Parser<'_> {
             }
         }
         self.expanded += lexemes.len();
-        lexemes.push_back(Lexeme {
-            token: end_of_text(end),
-            place: end,
-        });
+        lexemes.push_back(Lexeme { token: end_of_text(end), place: end });
         Ok(lexemes)
     }
 
@@ -374,17 +339,11 @@ impl Parser<'_> {
             at = outer;
         };
         for (id, expansion) in chain.into_iter().rev() {
-            let call = Span {
-                expansion: known,
-                ..expansion.call
-            };
+            let call = Span { expansion: known, ..expansion.call };
             known = self.source.add_expansion(expansion.name, call);
             expansions.insert(id, known);
         }
-        Span {
-            expansion: known,
-            ..span
-        }
+        Span { expansion: known, ..span }
     }
 
     /// What to say of `name(`.

@@ -58,10 +58,7 @@ pub fn parse(tokens: Vec<Token>, source: &mut SourceMap) -> (Model, Vec<Diagnost
     let mut parser = Parser::new(tokens, source);
     parser.look_ahead_for_names();
     let units = parser.units();
-    let model = Model {
-        units,
-        names: parser.names,
-    };
+    let model = Model { units, names: parser.names };
     (model, parser.diagnostics)
 }
 
@@ -139,11 +136,7 @@ struct Stream {
 
 impl Stream {
     fn new(lexemes: VecDeque<Lexeme>) -> Self {
-        Self {
-            lexemes,
-            position: 0,
-            previous: None,
-        }
+        Self { lexemes, position: 0, previous: None }
     }
 }
 
@@ -157,13 +150,7 @@ impl<'s> Parser<'s> {
             };
             tokens.push(end_of_text(span));
         }
-        let lexemes = tokens
-            .into_iter()
-            .map(|token| Lexeme {
-                place: token.span,
-                token,
-            })
-            .collect();
+        let lexemes = tokens.into_iter().map(|token| Lexeme { place: token.span, token }).collect();
         Self {
             source,
             stream: Stream::new(lexemes),
@@ -199,10 +186,7 @@ impl<'s> Parser<'s> {
                 }
                 "inline" => {
                     let span = lexeme.token.span;
-                    self.declared
-                        .all_inlines
-                        .entry(word.clone())
-                        .or_insert(span);
+                    self.declared.all_inlines.entry(word.clone()).or_insert(span);
                 }
                 _ => {}
             }
@@ -237,10 +221,7 @@ impl<'s> Parser<'s> {
         if stream.lexemes.len() == 1 {
             return stream.lexemes[0].token.clone();
         }
-        let lexeme = stream
-            .lexemes
-            .pop_front()
-            .expect("more than one token is left");
+        let lexeme = stream.lexemes.pop_front().expect("more than one token is left");
         stream.position += 1;
         let token = lexeme.token.clone();
         stream.previous = Some(lexeme);
@@ -335,11 +316,7 @@ impl<'s> Parser<'s> {
         };
         let id = NameId(self.names);
         self.names += 1;
-        Name {
-            text,
-            span: token.span,
-            id,
-        }
+        Name { text, span: token.span, id }
     }
 
     // Separators.
@@ -450,17 +427,10 @@ impl<'s> Parser<'s> {
 
 /// The end of a text.
 fn end_of_text(span: Span) -> Token {
-    Token {
-        kind: TokenKind::Eof,
-        span,
-        after_newline: true,
-    }
+    Token { kind: TokenKind::Eof, span, after_newline: true }
 }
 
 /// The empty place right behind a span.
 fn after(span: Span) -> Span {
-    Span {
-        start: span.end,
-        ..span
-    }
+    Span { start: span.end, ..span }
 }

@@ -168,11 +168,7 @@ impl Parser<'_> {
 
     /// Makes a statement of what was read since `start`.
     fn stmt(&self, kind: StmtKind, start: Span) -> Stmt {
-        Stmt {
-            labels: Vec::new(),
-            kind,
-            span: self.since(start),
-        }
+        Stmt { labels: Vec::new(), kind, span: self.since(start) }
     }
 
     #[inline(never)]
@@ -413,11 +409,7 @@ impl Parser<'_> {
         } else if self.eat(Punct::Comma) {
             args.extend(self.expressions()?);
         }
-        Ok(StmtKind::Send {
-            channel,
-            sorted,
-            args,
-        })
+        Ok(StmtKind::Send { channel, sorted, args })
     }
 
     /// `c?a,b`, `c?<a,b>`
@@ -431,12 +423,7 @@ impl Parser<'_> {
         if keep {
             self.expect(Punct::Gt)?;
         }
-        Ok(StmtKind::Receive {
-            channel,
-            random,
-            keep,
-            args,
-        })
+        Ok(StmtKind::Receive { channel, random, keep, args })
     }
 
     fn printf(&mut self) -> Result<StmtKind> {
@@ -447,13 +434,8 @@ impl Parser<'_> {
         };
         let format = format.clone();
         self.bump();
-        let args = self.in_parens(|p| {
-            if p.eat(Punct::Comma) {
-                p.expressions()
-            } else {
-                Ok(Vec::new())
-            }
-        })?;
+        let args =
+            self.in_parens(|p| if p.eat(Punct::Comma) { p.expressions() } else { Ok(Vec::new()) })?;
         if matches!(self.current().kind, TokenKind::String(_)) {
             return fail(self.unexpected("`,` or `)`").help("write it as one string"));
         }
@@ -506,17 +488,13 @@ impl Parser<'_> {
         if self.nth_is(1, Punct::LParen) && !self.nth(1).after_newline {
             return fail(self.c_statement(
                 &format!("`{word}` is followed by options, not by a condition"),
-                &format!(
-                    "write `{word} :: condition -> ... :: else -> ... {}`",
-                    opener.closer()
-                ),
+                &format!("write `{word} :: condition -> ... :: else -> ... {}`", opener.closer()),
             ));
         }
         self.bump();
         if !self.at(Punct::ColonColon) {
-            let problem = self
-                .unexpected("`::`")
-                .related(span, format!("an option of this `{word}`"));
+            let problem =
+                self.unexpected("`::`").related(span, format!("an option of this `{word}`"));
             self.report(problem);
             self.skip_to_option();
         }
@@ -572,10 +550,7 @@ impl Parser<'_> {
                     );
                 }
             }
-            options.push(Choice {
-                stmts,
-                span: self.since(start),
-            });
+            options.push(Choice { stmts, span: self.since(start) });
         }
         options
     }
@@ -612,11 +587,7 @@ impl Parser<'_> {
         self.loops += 1;
         let body = self.block();
         self.loops -= 1;
-        Ok(StmtKind::For {
-            var,
-            range,
-            body: body?,
-        })
+        Ok(StmtKind::For { var, range, body: body? })
     }
 
     /// `a .. b`
@@ -644,19 +615,11 @@ impl Parser<'_> {
             && least > greatest
         {
             self.report(
-                Diagnostic::error(
-                    self.since(start),
-                    "this `select` has nothing to choose from",
-                )
-                .label(format!("{least} is greater than {greatest}")),
+                Diagnostic::error(self.since(start), "this `select` has nothing to choose from")
+                    .label(format!("{least} is greater than {greatest}")),
             );
         }
-        Ok(StmtKind::Select {
-            var,
-            from,
-            to,
-            literal,
-        })
+        Ok(StmtKind::Select { var, from, to, literal })
     }
 
     /// Whether `v : 1 .. 3)` stands here as SPIN's lexer wants to see it: a name of letters and
@@ -665,10 +628,7 @@ impl Parser<'_> {
         let is_literal = |ahead: usize| {
             let token = self.nth(ahead);
             matches!(token.kind, TokenKind::Number(_))
-                && self
-                    .source
-                    .text(token.span)
-                    .starts_with(|c: char| c.is_ascii_digit())
+                && self.source.text(token.span).starts_with(|c: char| c.is_ascii_digit())
         };
         let name = self.word();
         !name.is_empty()

@@ -91,9 +91,8 @@ impl Parser<'_> {
         let name = self.name("the name of a process type")?;
         self.declared.proctypes.insert(name.text.clone());
         if self.at(Punct::LBrace) {
-            let problem = self
-                .unexpected("`(`")
-                .help(format!("write `proctype {}() {{`", name.text));
+            let problem =
+                self.unexpected("`(`").help(format!("write `proctype {}() {{`", name.text));
             self.report(problem);
         }
         let params = if self.at(Punct::LBrace) {
@@ -203,11 +202,7 @@ impl Parser<'_> {
         }
         let priority = self.priority()?;
         let body = self.body()?;
-        Ok(Init {
-            priority,
-            body,
-            span,
-        })
+        Ok(Init { priority, body, span })
     }
 
     fn never(&mut self) -> Result<Never> {
@@ -225,27 +220,17 @@ impl Parser<'_> {
         let negated = self.at_word("notrace");
         let span = self.bump().span;
         let body = self.body()?;
-        Ok(Trace {
-            negated,
-            body,
-            span,
-        })
+        Ok(Trace { negated, body, span })
     }
 
     /// The braces of a process or claim.
     fn body(&mut self) -> Result<Body> {
         let open = self.expect(Punct::LBrace)?;
         self.in_body = true;
-        let opener = Opener {
-            word: "{",
-            span: open,
-        };
+        let opener = Opener { word: "{", span: open };
         let stmts = self.block_contents(opener);
         self.in_body = false;
-        Ok(Body {
-            stmts: stmts?,
-            end: self.previous_place(),
-        })
+        Ok(Body { stmts: stmts?, end: self.previous_place() })
     }
 
     fn typedef(&mut self) -> Result<Typedef> {
@@ -257,11 +242,7 @@ impl Parser<'_> {
         self.in_body = true;
         let fields = self.fields(open, &name.text);
         self.in_body = false;
-        Ok(Typedef {
-            name,
-            fields: fields?,
-            span: self.since(start),
-        })
+        Ok(Typedef { name, fields: fields?, span: self.since(start) })
     }
 
     fn fields(&mut self, open: Span, typedef: &str) -> Result<Vec<Decl>> {
@@ -269,10 +250,7 @@ impl Parser<'_> {
         self.skip_separators();
         while !self.at(Punct::RBrace) {
             if self.at_end() {
-                self.report_unclosed(Opener {
-                    word: "{",
-                    span: open,
-                });
+                self.report_unclosed(Opener { word: "{", span: open });
                 return Ok(fields);
             }
             if !self.at_declaration() {
@@ -323,11 +301,7 @@ impl Parser<'_> {
                 strings
             }
         };
-        Ok(CUnit {
-            kind,
-            text,
-            span: self.since(start),
-        })
+        Ok(CUnit { kind, text, span: self.since(start) })
     }
 }
 

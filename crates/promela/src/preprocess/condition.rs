@@ -16,12 +16,7 @@ pub(super) fn evaluate(
     span: Span,
     interner: &Interner,
 ) -> Result<bool, Diagnostic> {
-    let mut parser = Parser {
-        rest: line,
-        span,
-        depth: 0,
-        interner,
-    };
+    let mut parser = Parser { rest: line, span, depth: 0, interner };
     let value = parser.conditional(true)?;
     match parser.rest.first() {
         None => Ok(value.is_true()),
@@ -42,10 +37,7 @@ struct Value {
 
 impl Value {
     fn signed(bits: i64) -> Self {
-        Self {
-            bits,
-            unsigned: false,
-        }
+        Self { bits, unsigned: false }
     }
 
     fn truth(holds: bool) -> Self {
@@ -156,10 +148,8 @@ impl Parser<'_> {
 
     fn unary(&mut self, live: bool) -> Result<Value, Diagnostic> {
         let Some(token) = self.next() else {
-            return Err(
-                Diagnostic::error(self.span, "the condition is not complete")
-                    .label("an operand is missing at the end"),
-            );
+            return Err(Diagnostic::error(self.span, "the condition is not complete")
+                .label("an operand is missing at the end"));
         };
         let RawKind::Punct(punct) = token.kind else {
             return self.operand(token);
@@ -169,10 +159,8 @@ impl Parser<'_> {
             Punct::LParen => {
                 let value = self.conditional(live)?;
                 if !self.eat(Punct::RParen) {
-                    return Err(
-                        Diagnostic::error(token.span, "missing `)` in the condition")
-                            .label("for this `(`"),
-                    );
+                    return Err(Diagnostic::error(token.span, "missing `)` in the condition")
+                        .label("for this `(`"));
                 }
                 value
             }
@@ -181,17 +169,11 @@ impl Parser<'_> {
             Punct::Plus => self.unary(live)?,
             Punct::Minus => {
                 let value = self.unary(live)?;
-                Value {
-                    bits: value.bits.wrapping_neg(),
-                    ..value
-                }
+                Value { bits: value.bits.wrapping_neg(), ..value }
             }
             Punct::Tilde => {
                 let value = self.unary(live)?;
-                Value {
-                    bits: !value.bits,
-                    ..value
-                }
+                Value { bits: !value.bits, ..value }
             }
             _ => {
                 let message = format!("unexpected `{}` in the condition", punct.text());

@@ -121,10 +121,7 @@ impl Preprocessor<'_> {
             if matches!(token.kind, RawKind::Newline | RawKind::Eof) {
                 return line;
             }
-            line.push(RawToken {
-                after_newline: false,
-                ..token
-            });
+            line.push(RawToken { after_newline: false, ..token });
         }
     }
 
@@ -140,10 +137,7 @@ impl Preprocessor<'_> {
     /// The one name a line must hold.
     fn name_in_line(&mut self, directive: &str, span: Span, line: &[RawToken]) -> Option<Symbol> {
         let Some((name, rest)) = line.split_first() else {
-            self.report(Diagnostic::error(
-                span,
-                format!("`{directive}` without a name"),
-            ));
+            self.report(Diagnostic::error(span, format!("`{directive}` without a name")));
             return None;
         };
         match macro_name(name, &self.interner) {
@@ -249,10 +243,7 @@ impl Preprocessor<'_> {
     fn conditional(&mut self, directive: &str, span: Span) -> Option<&mut Conditional> {
         let found = self.files.last().and_then(|file| file.conditionals.last());
         let problem = match found {
-            None => Some(Diagnostic::error(
-                span,
-                format!("`{directive}` without `#if`"),
-            )),
+            None => Some(Diagnostic::error(span, format!("`{directive}` without `#if`"))),
             Some(conditional) => conditional.else_span.map(|before| {
                 Diagnostic::error(span, format!("`{directive}` after `#else`"))
                     .related(before, "the `#else`")
@@ -277,8 +268,7 @@ impl Preprocessor<'_> {
             // C wants its own headers; they are no part of the model.
             let header_end = header.as_ref().map_or(span, |header| header.span);
             let end = line.last().map_or(header_end, |token| token.span);
-            self.words
-                .push_c_line(self.source.text(span.to(header_end).to(end)));
+            self.words.push_c_line(self.source.text(span.to(header_end).to(end)));
             return;
         }
         let header = match header {
@@ -312,11 +302,7 @@ impl Preprocessor<'_> {
             }),
             RawKind::Punct(Punct::Lt) => {
                 let close = rest.iter().position(|token| token.kind.is(Punct::Gt))?;
-                Some(HeaderName {
-                    name: spell(&rest[..close], &self.interner),
-                    angled: true,
-                    span,
-                })
+                Some(HeaderName { name: spell(&rest[..close], &self.interner), angled: true, span })
             }
             _ => None,
         }

@@ -84,11 +84,7 @@ impl Preprocessor<'_> {
                     return Ok(expanded);
                 }
                 if token.kind == RawKind::Ident(defined) {
-                    let value = if this.is_defined(token.span)? {
-                        "1"
-                    } else {
-                        "0"
-                    };
+                    let value = if this.is_defined(token.span)? { "1" } else { "0" };
                     token.kind = RawKind::Number(this.interner.intern(value));
                 }
                 expanded.push(token);
@@ -134,11 +130,7 @@ impl Preprocessor<'_> {
         if let Some(of) = &of {
             of.busy.set(true);
         }
-        self.contexts.push(Context {
-            tokens,
-            next: 0,
-            of,
-        });
+        self.contexts.push(Context { tokens, next: 0, of });
     }
 
     /// The next token as it stands.
@@ -211,11 +203,7 @@ impl Preprocessor<'_> {
                 let expansion = self.add_expansion(found, call);
                 self.substitute(body, None, expansion)
             }
-            Body::Function {
-                params,
-                variadic,
-                body,
-            } => {
+            Body::Function { params, variadic, body } => {
                 let next = self.next_raw();
                 if !next.kind.is(Punct::LParen) {
                     if next.kind != RawKind::Eof {
@@ -235,10 +223,7 @@ impl Preprocessor<'_> {
                     }
                     Err(problem) => {
                         self.report(problem);
-                        vec![RawToken {
-                            no_expand: true,
-                            ..name
-                        }]
+                        vec![RawToken { no_expand: true, ..name }]
                     }
                 }
             }
@@ -335,12 +320,7 @@ impl Preprocessor<'_> {
         {
             file.lexer.break_line();
         }
-        Some(Arguments {
-            expanded: vec![None; raw.len()],
-            raw,
-            variadic_omitted: false,
-            close,
-        })
+        Some(Arguments { expanded: vec![None; raw.len()], raw, variadic_omitted: false, close })
     }
 
     fn check_arguments(
@@ -367,11 +347,7 @@ impl Preprocessor<'_> {
             return Ok(arguments);
         }
         let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
-        let (least, wanted) = if variadic {
-            ("at least ", params - 1)
-        } else {
-            ("", params)
-        };
+        let (least, wanted) = if variadic { ("at least ", params - 1) } else { ("", params) };
         let given = if none_given { 0 } else { given };
         let mut problem = Diagnostic::error(
             call,
@@ -403,13 +379,7 @@ impl Preprocessor<'_> {
         for item in body {
             let start = tokens.len();
             let pasted = paste_to.is_some();
-            let own = RawToken {
-                span: Span {
-                    expansion,
-                    ..item.token.span
-                },
-                ..item.token
-            };
+            let own = RawToken { span: Span { expansion, ..item.token.span }, ..item.token };
             match (item.param, &mut arguments) {
                 (Some(param), Some(arguments)) if item.stringify => {
                     tokens.push(self.stringify(&arguments.raw[param], own));
@@ -444,10 +414,7 @@ impl Preprocessor<'_> {
             match paste_to {
                 None => left_start = start,
                 Some(left) if left_start < start && start < tokens.len() => {
-                    let span = Span {
-                        expansion,
-                        ..left.token.span.to(item.token.span)
-                    };
+                    let span = Span { expansion, ..left.token.span.to(item.token.span) };
                     self.paste(&mut tokens, start, span);
                 }
                 // One of the two is empty, so the other one is the result.
@@ -521,10 +488,7 @@ impl Preprocessor<'_> {
         }
         text.push('"');
         self.count_made(text.len());
-        RawToken {
-            kind: RawKind::String(self.interner.intern(&text)),
-            ..own
-        }
+        RawToken { kind: RawKind::String(self.interner.intern(&text)), ..own }
     }
 }
 

@@ -23,24 +23,17 @@ pub fn read_file(path: &Path) -> Result<String, Diagnostic> {
     };
     let file = File::open(path).map_err(|error| cannot(&error))?;
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| cannot(&error))?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
     if bytes.len() > MAX_BYTES {
         let megabytes = MAX_BYTES >> 20;
-        return Err(Diagnostic::global_error(format!(
-            "`{shown}` is larger than {megabytes} MiB"
-        )));
+        return Err(Diagnostic::global_error(format!("`{shown}` is larger than {megabytes} MiB")));
     }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
         let line = bytes[..offset].iter().filter(|&&b| b == b'\n').count() + 1;
         Diagnostic::global_error(format!("`{shown}` is not UTF-8 text"))
-            .note(format!(
-                "byte 0x{:02x} at offset {offset}, in line {line}",
-                bytes[offset]
-            ))
+            .note(format!("byte 0x{:02x} at offset {offset}, in line {line}", bytes[offset]))
             .help("`iconv -f latin1 -t utf8` converts a file with accents in the old encoding")
     })
 }
@@ -49,10 +42,7 @@ impl Preprocessor<'_> {
     /// Opens the file an `#include` names.
     pub(super) fn include(&mut self, header: &HeaderName) {
         if header.name.is_empty() {
-            self.report(Diagnostic::error(
-                header.span,
-                "`#include` of an empty file name",
-            ));
+            self.report(Diagnostic::error(header.span, "`#include` of an empty file name"));
             return;
         }
         let dirs = self.include_dirs(header);

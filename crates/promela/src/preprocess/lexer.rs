@@ -145,12 +145,7 @@ struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     fn new(text: &'a str, position: usize) -> Self {
-        Self {
-            text,
-            position,
-            end: position,
-            spliced: false,
-        }
+        Self { text, position, end: position, spliced: false }
     }
 
     /// The next byte of the text without its backslash-newlines.
@@ -191,11 +186,7 @@ impl<'a> Cursor<'a> {
 
     /// Skips white space and comments, but not the end of a line.
     fn skip_space(&mut self) -> Skipped {
-        let mut skipped = Skipped {
-            any: false,
-            line_crossed: false,
-            unterminated_comment: None,
-        };
+        let mut skipped = Skipped { any: false, line_crossed: false, unterminated_comment: None };
         if self.position == 0 && self.text.starts_with('\u{feff}') {
             self.position = '\u{feff}'.len_utf8();
         }
@@ -359,11 +350,7 @@ impl<'a> Cursor<'a> {
     /// The text since `start`, without backslash-newlines.
     fn taken(&self, start: usize) -> Cow<'a, str> {
         let text = &self.text[start..self.end];
-        if self.spliced {
-            Cow::Owned(remove_splices(text))
-        } else {
-            Cow::Borrowed(text)
-        }
+        if self.spliced { Cow::Owned(remove_splices(text)) } else { Cow::Borrowed(text) }
     }
 }
 

@@ -93,16 +93,8 @@ impl Macro {
         match (&self.body, &other.body) {
             (Body::Object(a), Body::Object(b)) => same(a, b),
             (
-                Body::Function {
-                    params: a_params,
-                    variadic: a_variadic,
-                    body: a,
-                },
-                Body::Function {
-                    params: b_params,
-                    variadic: b_variadic,
-                    body: b,
-                },
+                Body::Function { params: a_params, variadic: a_variadic, body: a },
+                Body::Function { params: b_params, variadic: b_variadic, body: b },
             ) => a_params == b_params && a_variadic == b_variadic && same(a, b),
             _ => false,
         }
@@ -123,11 +115,7 @@ impl Macro {
             && paren.kind.is(Punct::LParen)
             && !paren.space_before
         {
-            let mut reader = Parameters {
-                tokens: &rest[1..],
-                last: paren.span,
-                interner,
-            };
+            let mut reader = Parameters { tokens: &rest[1..], last: paren.span, interner };
             signature = Some(reader.parse()?);
             rest = reader.tokens;
         }
@@ -135,28 +123,16 @@ impl Macro {
         let tokens = parse_body(rest, params, interner)?;
         let body = match signature {
             None => Body::Object(tokens),
-            Some((params, variadic)) => Body::Function {
-                params,
-                variadic,
-                body: tokens,
-            },
+            Some((params, variadic)) => Body::Function { params, variadic, body: tokens },
         };
-        Ok(Self {
-            name,
-            defined_at: Some(name_token.span),
-            body,
-            busy: Cell::new(false),
-        })
+        Ok(Self { name, defined_at: Some(name_token.span), body, busy: Cell::new(false) })
     }
 }
 
 /// The name of a macro in a directive.
 pub(super) fn macro_name(token: &RawToken, interner: &Interner) -> Result<Symbol, Diagnostic> {
     let RawKind::Ident(name) = token.kind else {
-        let message = format!(
-            "`{}` cannot be the name of a macro",
-            token.kind.text(interner)
-        );
+        let message = format!("`{}` cannot be the name of a macro", token.kind.text(interner));
         return Err(Diagnostic::error(token.span, message).label("not a name"));
     };
     if interner.text(name) == "defined" {
@@ -207,10 +183,8 @@ impl Parameters<'_, '_> {
                 return Err(self.expected("`...`"));
             }
             if params.contains(&name) {
-                let message = format!(
-                    "two parameters of the macro are named `{}`",
-                    self.interner.text(name)
-                );
+                let message =
+                    format!("two parameters of the macro are named `{}`", self.interner.text(name));
                 return Err(Diagnostic::error(self.last, message));
             }
             if params.len() == MAX_PARAMS {

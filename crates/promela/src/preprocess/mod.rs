@@ -171,9 +171,7 @@ impl<'a> Preprocessor<'a> {
             text.push('\n');
         }
         if !text.is_empty() {
-            let file = self
-                .source
-                .add_file(PathBuf::from("<command line>"), text, None);
+            let file = self.source.add_file(PathBuf::from("<command line>"), text, None);
             self.open(file);
         }
     }
@@ -278,10 +276,7 @@ impl<'a> Preprocessor<'a> {
 
     /// The name of the current file, `#line` taken into account.
     fn presumed_file(&self) -> String {
-        let given = self
-            .files
-            .last()
-            .and_then(|file| file.presumed_name.clone());
+        let given = self.files.last().and_then(|file| file.presumed_name.clone());
         given.unwrap_or_else(|| self.current_path().display().to_string())
     }
 }

@@ -16,10 +16,8 @@ fn read(text: &str, options: &Options) -> (SourceMap, Vec<Token>, String) {
     let mut source = SourceMap::default();
     let root = source.add_file(PathBuf::from("model.pml"), text.to_owned(), None);
     let (tokens, diagnostics) = preprocess(&mut source, root, options);
-    let problems: Vec<String> = diagnostics
-        .iter()
-        .map(|problem| render(&source, problem, false))
-        .collect();
+    let problems: Vec<String> =
+        diagnostics.iter().map(|problem| render(&source, problem, false)).collect();
     (source, tokens, problems.join("\n\n"))
 }
 
@@ -75,10 +73,7 @@ fn formulas_may_have_the_signs_of_logic() {
 
 #[test]
 fn a_long_arrow_is_an_arrow() {
-    words(
-        "a-->b x-- ->c x-- > d x--->e",
-        expect!["a -> b x -- -> c x -- > d x -- -> e"],
-    );
+    words("a-->b x-- ->c x-- > d x--->e", expect!["a -> b x -- -> c x -- > d x -- -> e"]);
 }
 
 #[test]
@@ -494,20 +489,14 @@ fn arithmetic_of_conditions() {
         ("0x10 == 16 && 010 == 8 && 0b11 == 3 && 5UL == 5", true),
         ("'a' == 97 && '\\n' == 10 && '\\0' == 0", true),
         ("1 << 3 == 8 && -8 >> 1 == -4 && 1 << 100 == 0", true),
-        (
-            "(6 & 3) == 2 && (6 | 3) == 7 && (6 ^ 3) == 5 && ~0 == -1",
-            true,
-        ),
+        ("(6 & 3) == 2 && (6 | 3) == 7 && (6 ^ 3) == 5 && ~0 == -1", true),
         ("!!5 == 1 && !0", true),
         ("unknown", false),
         ("9223372036854775807 + 1 < 0", true),
         ("-9223372036854775808 / -1 != 5", true),
         ("N > 3 && TWICE(N) == 8", true),
         ("HAS", true),
-        (
-            "__LINE__ == 4 && __STDC_VERSION__ >= 199901L && __GNUC__ > 2",
-            true,
-        ),
+        ("__LINE__ == 4 && __STDC_VERSION__ >= 199901L && __GNUC__ > 2", true),
     ] {
         let text = format!(
             "#define N 4\n#define TWICE(x) (2 * (x))\n#define HAS defined(N)\n\
@@ -515,11 +504,7 @@ fn arithmetic_of_conditions() {
         );
         let (_, tokens, problems) = read(&text, &Options::default());
         assert_eq!(problems, "", "{condition}");
-        assert_eq!(
-            shown(&tokens),
-            if holds { "yes" } else { "no" },
-            "{condition}"
-        );
+        assert_eq!(shown(&tokens), if holds { "yes" } else { "no" }, "{condition}");
     }
 }
 
@@ -763,11 +748,8 @@ fn a_word_knows_the_macro_uses_around_it() {
     let places: Vec<String> = tokens
         .iter()
         .map(|token| {
-            let mut place = format!(
-                "{:?} in line {}",
-                source.text(token.span),
-                source.line(token.span)
-            );
+            let mut place =
+                format!("{:?} in line {}", source.text(token.span), source.line(token.span));
             let mut expansion = token.span.expansion;
             while let Some(found) = source.expansion(expansion) {
                 place += &format!(
@@ -852,10 +834,7 @@ fn read_files(files: &[(&str, &str)], include_dirs: &[&str]) -> String {
     }
     let path = dir.path().join("model.pml");
     let options = Options {
-        include_dirs: include_dirs
-            .iter()
-            .map(|name| dir.path().join(name))
-            .collect(),
+        include_dirs: include_dirs.iter().map(|name| dir.path().join(name)).collect(),
         ..Options::default()
     };
     let mut source = SourceMap::default();
@@ -878,14 +857,8 @@ fn included_files() {
                 "#include \"a.h\"\n#define FILE \"sub/b.h\"\n#include FILE\n#include <c.h>\nend",
             ),
             ("a.h", "a1\na2"),
-            (
-                "sub/b.h",
-                "b1 /* */\n#include \"near.h\"\n#include \"a.h\"\nb2",
-            ),
-            (
-                "sub/near.h",
-                "#pragma once\n#include \"near.h\"\nnear __INCLUDE_LEVEL__",
-            ),
+            ("sub/b.h", "b1 /* */\n#include \"near.h\"\n#include \"a.h\"\nb2"),
+            ("sub/near.h", "#pragma once\n#include \"near.h\"\nnear __INCLUDE_LEVEL__"),
             ("dir/c.h", "c"),
         ],
         &["missing", "dir"],
@@ -907,10 +880,7 @@ fn included_files() {
 fn mistakes_in_included_files() {
     let found = read_files(
         &[
-            (
-                "model.pml",
-                "#include \"a.h\"\n#include <b.h>\n#include \"model2.pml\"\nx",
-            ),
+            ("model.pml", "#include \"a.h\"\n#include <b.h>\n#include \"model2.pml\"\nx"),
             ("a.h", "\n#include \"missing.h\"\n#if 1"),
             ("model2.pml", "#define X `\nX"),
         ],
@@ -1020,11 +990,7 @@ fn texts_that_would_grow_without_bound() {
     assert_eq!(limit(&doubling("")), words);
 
     let nested = |head: &str, name: &str, depth: usize| {
-        format!(
-            "{head}\n{}a{}",
-            format!("{name}(").repeat(depth),
-            ")".repeat(depth)
-        )
+        format!("{head}\n{}a{}", format!("{name}(").repeat(depth), ")".repeat(depth))
     };
     assert_eq!(limit(&nested("#define f(x) x x", "f", 100)), words);
     assert_eq!(
@@ -1040,17 +1006,11 @@ fn texts_that_would_grow_without_bound() {
 
 #[test]
 fn deep_nesting_does_not_exhaust_the_stack() {
-    let chain: String = (0..50_000)
-        .map(|i| format!("#define c{i} c{}\n", i + 1))
-        .collect();
+    let chain: String = (0..50_000).map(|i| format!("#define c{i} c{}\n", i + 1)).collect();
     let (_, tokens, problems) = read(&(chain + "c0"), &Options::default());
     assert_eq!((shown(&tokens).as_str(), problems.as_str()), ("c50000", ""));
 
-    for condition in [
-        "(".repeat(100_000),
-        "!".repeat(100_000),
-        "1?1:".repeat(100_000),
-    ] {
+    for condition in ["(".repeat(100_000), "!".repeat(100_000), "1?1:".repeat(100_000)] {
         let text = format!("#if {condition}1\n#endif");
         let (_, _, problems) = read(&text, &Options::default());
         assert!(problems.starts_with("error: the condition is nested more than 200 deep"));

@@ -117,20 +117,12 @@ impl Words {
             }
             _ => None,
         };
-        self.tokens.push(Token {
-            kind: TokenKind::Eof,
-            span: end,
-            after_newline: true,
-        });
+        self.tokens.push(Token { kind: TokenKind::Eof, span: end, after_newline: true });
         (self.tokens, problem)
     }
 
     fn add(&mut self, kind: TokenKind, raw: RawToken) {
-        self.tokens.push(Token {
-            kind,
-            span: raw.span,
-            after_newline: raw.after_newline,
-        });
+        self.tokens.push(Token { kind, span: raw.span, after_newline: raw.after_newline });
     }
 
     /// SPIN takes `-->` for `->`.
@@ -227,10 +219,7 @@ impl Words {
             CPart::Braces(1) if is(Punct::RBrace) => {
                 if let Some(done) = self.c_code.take() {
                     self.tokens.push(Token {
-                        kind: TokenKind::CBlock {
-                            assertion: done.assertion,
-                            code: done.text,
-                        },
+                        kind: TokenKind::CBlock { assertion: done.assertion, code: done.text },
                         span: done.span.to(raw.span),
                         after_newline: done.after_newline,
                     });

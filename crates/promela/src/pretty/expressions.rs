@@ -53,11 +53,7 @@ pub(super) fn expr(text: &mut String, e: &Expr) {
             expr(text, other);
             text.push(')');
         }
-        ExprKind::Run {
-            proctype,
-            args,
-            priority,
-        } => {
+        ExprKind::Run { proctype, args, priority } => {
             text.push_str("run ");
             text.push_str(&proctype.text);
             call(text, args);
@@ -76,11 +72,7 @@ pub(super) fn expr(text: &mut String, e: &Expr) {
             };
             function(text, word, |text| variable(text, channel));
         }
-        ExprKind::Poll {
-            channel,
-            random,
-            args,
-        } => {
+        ExprKind::Poll { channel, random, args } => {
             variable(text, channel);
             text.push_str(if *random { "??[" } else { "?[" });
             receive_args(text, args);
@@ -89,11 +81,7 @@ pub(super) fn expr(text: &mut String, e: &Expr) {
         ExprKind::Enabled(pid) => function(text, "enabled", |text| expr(text, pid)),
         ExprKind::PcValue(pid) => function(text, "pc_value", |text| expr(text, pid)),
         ExprKind::GetPriority(pid) => function(text, "get_priority", |text| expr(text, pid)),
-        ExprKind::RemoteLabel {
-            proctype,
-            pid,
-            label,
-        } => {
+        ExprKind::RemoteLabel { proctype, pid, label } => {
             process(text, &proctype.text, pid.as_deref());
             text.push('@');
             text.push_str(&label.text);

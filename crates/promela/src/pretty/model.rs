@@ -120,11 +120,7 @@ impl Printer {
             Some(None) => self.text.push_str("active "),
             None => {}
         }
-        self.text.push_str(if proctype.deterministic {
-            "D_proctype "
-        } else {
-            "proctype "
-        });
+        self.text.push_str(if proctype.deterministic { "D_proctype " } else { "proctype " });
         self.text.push_str(&proctype.name.text);
         self.text.push('(');
         separated(&mut self.text, "; ", &proctype.params, declaration);
@@ -181,10 +177,7 @@ impl Printer {
                     CUnitKind::Decl => "c_decl",
                     _ => "c_code",
                 };
-                let code = CText {
-                    assertion: None,
-                    code: unit.text.concat(),
-                };
+                let code = CText { assertion: None, code: unit.text.concat() };
                 c_text(&mut self.text, word, &code);
             }
             CUnitKind::State | CUnitKind::Track => {

@@ -63,21 +63,12 @@ pub(super) fn simple(text: &mut String, kind: &StmtKind) {
                 AssignOp::Decrement => text.push_str("--"),
             }
         }
-        StmtKind::Send {
-            channel,
-            sorted,
-            args,
-        } => {
+        StmtKind::Send { channel, sorted, args } => {
             variable(text, channel);
             text.push_str(if *sorted { "!!" } else { "!" });
             separated(text, ",", args, expr);
         }
-        StmtKind::Receive {
-            channel,
-            random,
-            keep,
-            args,
-        } => {
+        StmtKind::Receive { channel, random, keep, args } => {
             variable(text, channel);
             text.push_str(if *random { "??" } else { "?" });
             text.push_str(if *keep { "<" } else { "" });
@@ -117,15 +108,8 @@ pub(super) fn simple(text: &mut String, kind: &StmtKind) {
         }
         StmtKind::Break => text.push_str("break"),
         StmtKind::Else => text.push_str("else"),
-        StmtKind::Select {
-            var,
-            from,
-            to,
-            literal,
-        } => select(text, var, from, to, *literal),
-        StmtKind::Inline {
-            name, args, result, ..
-        } => {
+        StmtKind::Select { var, from, to, literal } => select(text, var, from, to, *literal),
+        StmtKind::Inline { name, args, result, .. } => {
             if let Some(result) = result {
                 variable(text, result);
                 text.push_str(" = ");
@@ -236,9 +220,7 @@ fn declarator(text: &mut String, var: &Declarator) {
             separated(text, ", ", values, expr);
             text.push_str(" }");
         }
-        Some(Initializer::Channel {
-            capacity, fields, ..
-        }) => {
+        Some(Initializer::Channel { capacity, fields, .. }) => {
             text.push_str(" = [");
             expr(text, capacity);
             text.push_str("] of { ");

@@ -191,10 +191,7 @@ fn arguments_of_inline_calls() {
     assert_eq!(call("a+b*-1"), "f(a + b * -1)");
     assert_eq!(call("! !a"), "f(! !a)");
     assert_eq!(call("a- -b"), "f(a - -b)");
-    assert_eq!(
-        call("c?[x,1] && len ( c ) > 2"),
-        "f(c?[x, 1] && len(c) > 2)"
-    );
+    assert_eq!(call("c?[x,1] && len ( c ) > 2"), "f(c?[x, 1] && len(c) > 2)");
     assert_eq!(call("(a->b:c)"), "f((a -> b : c))");
     assert_eq!(call("P[1] @ L"), "f(P[1]@L)");
     assert_eq!(call("a [ i ] . b"), "f(a[i].b)");

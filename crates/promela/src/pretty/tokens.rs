@@ -119,10 +119,7 @@ fn is_label(tokens: &[Token]) -> bool {
     };
     let begins = last.after_newline
         || before.last().is_none_or(|token| {
-            matches!(
-                token.kind,
-                TokenKind::Punct(Punct::Semi | Punct::LBrace | Punct::ColonColon)
-            )
+            matches!(token.kind, TokenKind::Punct(Punct::Semi | Punct::LBrace | Punct::ColonColon))
         });
     begins && matches!(&last.kind, TokenKind::Ident(word) if !is_keyword(word))
 }

@@ -84,14 +84,9 @@ impl<'m> Resolver<'m> {
             return MtypeId(0);
         };
         let sets = &mut self.symbols.mtypes;
-        let known = sets
-            .iter()
-            .position(|set| set.name.as_ref() == Some(&name.text));
+        let known = sets.iter().position(|set| set.name.as_ref() == Some(&name.text));
         let index = known.unwrap_or_else(|| {
-            sets.push(MtypeSet {
-                name: Some(name.text.clone()),
-                values: Vec::new(),
-            });
+            sets.push(MtypeSet { name: Some(name.text.clone()), values: Vec::new() });
             sets.len() - 1
         });
         let id = MtypeId(index as u32);
@@ -128,8 +123,7 @@ impl<'m> Resolver<'m> {
         self.record_widths[id.0 as usize] = total(fields.iter().map(|&field| self.width(field)));
         // Known only from here on, so that no record contains itself.
         let symbol = Symbol::Typedef(id);
-        self.globals
-            .declare(&typedef.name.text, Some(symbol), typedef.name.span);
+        self.globals.declare(&typedef.name.text, Some(symbol), typedef.name.span);
         self.set(&typedef.name, symbol);
     }
 
@@ -165,9 +159,7 @@ impl<'m> Resolver<'m> {
         if itself {
             error = error.note("a record cannot contain itself");
         } else {
-            let known = [
-                "bit", "bool", "byte", "short", "int", "unsigned", "chan", "mtype", "pid",
-            ];
+            let known = ["bit", "bool", "byte", "short", "int", "unsigned", "chan", "mtype", "pid"];
             let typedefs = self.symbols.typedefs.iter().map(|t| t.name.as_str());
             if let Some(help) = did_you_mean(&name.text, typedefs.chain(known)) {
                 error = error.help(help);
@@ -180,10 +172,8 @@ impl<'m> Resolver<'m> {
     pub(super) fn declare_variables(&mut self, decl: &'m Decl, site: Site) {
         let ty = self.type_of(&decl.ty, Some(site));
         for declarator in &decl.vars {
-            let array = declarator
-                .array
-                .as_ref()
-                .map(|bound| self.array_bound(&declarator.name, bound));
+            let array =
+                declarator.array.as_ref().map(|bound| self.array_bound(&declarator.name, bound));
             let channel = match &declarator.init {
                 Some(init) => self.initializer(init, declarator, array, ty, site),
                 None => None,
@@ -257,11 +247,7 @@ impl<'m> Resolver<'m> {
         {
             let mut error = Diagnostic::error(
                 name.span,
-                format!(
-                    "`{}` is {} and cannot name a field",
-                    name.text,
-                    kind_of(symbol)
-                ),
+                format!("`{}` is {} and cannot name a field", name.text, kind_of(symbol)),
             );
             if let Some(span) = declared.span {
                 error = error.related(span, "declared here");
@@ -312,12 +298,9 @@ impl<'m> Resolver<'m> {
                 ty
             }
             (Type::Unsigned(_), None) => {
-                self.report(
-                    Diagnostic::error(name.span, "an `unsigned` without a width").help(format!(
-                        "say how many bits it has: `unsigned {} : {DEFAULT_WIDTH}`",
-                        name.text
-                    )),
-                );
+                self.report(Diagnostic::error(name.span, "an `unsigned` without a width").help(
+                    format!("say how many bits it has: `unsigned {} : {DEFAULT_WIDTH}`", name.text),
+                ));
                 ty
             }
             (_, Some((_, span))) => {
@@ -355,11 +338,9 @@ impl<'m> Resolver<'m> {
         if let Type::Struct(typedef) = ty
             && self.has_array(typedef)
         {
-            let error = Diagnostic::error(
-                name.span,
-                "a record with an array in it cannot be a parameter",
-            )
-            .related(self.symbols.typedef(typedef).span, "the record type");
+            let error =
+                Diagnostic::error(name.span, "a record with an array in it cannot be a parameter")
+                    .related(self.symbols.typedef(typedef).span, "the record type");
             self.report(error);
         }
     }
@@ -390,10 +371,7 @@ impl<'m> Resolver<'m> {
         self.expr(expr);
         let value = constant(expr, &self.symbols);
         if value.is_none() && self.all_known(expr) {
-            self.report(Diagnostic::error(
-                expr.span,
-                format!("{what} must be a constant"),
-            ));
+            self.report(Diagnostic::error(expr.span, format!("{what} must be a constant")));
         }
         value
     }
@@ -487,10 +465,7 @@ impl<'m> Resolver<'m> {
         let value = match &declarator.init {
             None => Some(0),
             Some(Initializer::Expr(
-                expr @ Expr {
-                    kind: ExprKind::Number(_) | ExprKind::Var(_),
-                    ..
-                },
+                expr @ Expr { kind: ExprKind::Number(_) | ExprKind::Var(_), .. },
             )) => constant(expr, &self.symbols),
             Some(_) => None,
         };
@@ -517,11 +492,7 @@ impl<'m> Resolver<'m> {
                 self.initial_list(values, &declarator.name, array, late);
                 None
             }
-            Initializer::Channel {
-                capacity,
-                fields,
-                span,
-            } => {
+            Initializer::Channel { capacity, fields, span } => {
                 let channel = self.channel_type(capacity, fields);
                 self.braces.pass();
                 if ty.is_some_and(|ty| ty != Type::Chan) {
@@ -594,20 +565,11 @@ impl<'m> Resolver<'m> {
         match array {
             None => self.report(Diagnostic::error(
                 span,
-                format!(
-                    "a list of values for `{}`, which is not an array",
-                    name.text
-                ),
+                format!("a list of values for `{}`, which is not an array", name.text),
             )),
             Some(_) if late => self.report(
-                Diagnostic::error(
-                    span,
-                    "a list of values can be given only when a process starts",
-                )
-                .help(format!(
-                    "declare `{}` at the beginning of the body",
-                    name.text
-                )),
+                Diagnostic::error(span, "a list of values can be given only when a process starts")
+                    .help(format!("declare `{}` at the beginning of the body", name.text)),
             ),
             Some(bound) => {
                 if let Some(extra) = values.get(bound as usize) {
@@ -641,28 +603,22 @@ impl<'m> Resolver<'m> {
             return None;
         }
         let Ok(slots) = u32::try_from(slots?) else {
-            self.report(Diagnostic::error(
-                capacity.span,
-                "the capacity of a channel is negative",
-            ));
+            self.report(Diagnostic::error(capacity.span, "the capacity of a channel is negative"));
             return None;
         };
         if slots == 0 {
             self.rendezvous.get_or_insert(capacity.span);
         }
-        Some(Channel {
-            capacity: slots,
-            fields: types,
-        })
+        Some(Channel { capacity: slots, fields: types })
     }
 
     /// Warns of a value that a variable cannot hold.
     fn check_initial_value(&mut self, declarator: &Declarator, ty: Type) {
         match &declarator.init {
             Some(Initializer::Expr(expr)) => self.check_fits(expr, ty, declarator.array.is_some()),
-            Some(Initializer::List(values)) => values
-                .iter()
-                .for_each(|value| self.check_fits(value, ty, true)),
+            Some(Initializer::List(values)) => {
+                values.iter().for_each(|value| self.check_fits(value, ty, true))
+            }
             _ => {}
         }
     }

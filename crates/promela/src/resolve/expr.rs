@@ -44,11 +44,9 @@ impl<'m> Resolver<'m> {
                 self.expr(yes);
                 self.expr(no);
             }
-            ExprKind::Run {
-                proctype,
-                args,
-                priority,
-            } => self.run(expr.span, proctype, args, priority.as_deref()),
+            ExprKind::Run { proctype, args, priority } => {
+                self.run(expr.span, proctype, args, priority.as_deref())
+            }
             ExprKind::Len(var) => {
                 self.channel(var, false);
             }
@@ -69,11 +67,7 @@ impl<'m> Resolver<'m> {
                 self.claims_only(expr.span, "pc_value");
                 self.expr(pid);
             }
-            ExprKind::RemoteLabel {
-                proctype,
-                pid,
-                label,
-            } => {
+            ExprKind::RemoteLabel { proctype, pid, label } => {
                 self.remote(expr.span, proctype, RemoteWhat::Label(label));
                 pid.iter().for_each(|pid| self.expr(pid));
             }
@@ -104,10 +98,7 @@ impl<'m> Resolver<'m> {
 
     fn claims_only(&mut self, span: Span, what: &str) {
         if self.body.is_some() && self.body_kind() != Some(BodyKind::Never) {
-            self.report(Diagnostic::warning(
-                span,
-                format!("`{what}` is meant for never claims"),
-            ));
+            self.report(Diagnostic::warning(span, format!("`{what}` is meant for never claims")));
         }
     }
 
@@ -117,10 +108,7 @@ impl<'m> Resolver<'m> {
 
     fn remote(&mut self, span: Span, proctype: &'m Name, what: RemoteWhat<'m>) {
         if self.in_d_step() {
-            self.report(Diagnostic::error(
-                span,
-                "a `d_step` cannot look into another process",
-            ));
+            self.report(Diagnostic::error(span, "a `d_step` cannot look into another process"));
         }
         self.remotes.push(Remote { proctype, what });
     }
@@ -157,12 +145,7 @@ impl<'m> Resolver<'m> {
                 format!("priority {value} is not in 1..255"),
             ));
         }
-        self.runs.push(RunCall {
-            proctype,
-            span,
-            given,
-            constants,
-        });
+        self.runs.push(RunCall { proctype, span, given, constants });
     }
 
     /// An argument of `run` or a field of a message, where a record stands for its fields. Gives
@@ -185,11 +168,7 @@ impl<'m> Resolver<'m> {
         let Type::Struct(typedef) = self.symbols.variable(id).ty else {
             return Some(1);
         };
-        let width = self
-            .record_widths
-            .get(typedef.0 as usize)
-            .copied()
-            .flatten();
+        let width = self.record_widths.get(typedef.0 as usize).copied().flatten();
         if width.is_none() {
             let error = Diagnostic::error(
                 var.span,
@@ -238,12 +217,7 @@ impl<'m> Resolver<'m> {
         sent: bool,
     ) {
         if let Some(given) = given {
-            self.messages.push(Message {
-                span,
-                channel,
-                given,
-                sent,
-            });
+            self.messages.push(Message { span, channel, given, sent });
         }
     }
 
@@ -290,11 +264,9 @@ impl<'m> Resolver<'m> {
             && let Type::Struct(typedef) = self.symbols.variable(id).ty
         {
             let typedef = self.symbols.typedef(typedef);
-            let mut error = Diagnostic::error(
-                var.span,
-                format!("`{}` is a record, not a value", path(var)),
-            )
-            .related(typedef.span, "its type");
+            let mut error =
+                Diagnostic::error(var.span, format!("`{}` is a record, not a value", path(var)))
+                    .related(typedef.span, "its type");
             if let Some(&field) = typedef.fields.first() {
                 let field = &self.symbols.variable(field).name;
                 error = error.help(format!("name one of its fields: `{}.{field}`", path(var)));
@@ -323,11 +295,7 @@ impl<'m> Resolver<'m> {
             other => {
                 let error = Diagnostic::error(
                     first.name.span,
-                    format!(
-                        "`{}` is {}, not a variable",
-                        first.name.text,
-                        kind_of(other)
-                    ),
+                    format!("`{}` is {}, not a variable", first.name.text, kind_of(other)),
                 );
                 self.report(error);
                 None
@@ -358,10 +326,7 @@ impl<'m> Resolver<'m> {
     fn find(&mut self, name: &'m Name) -> Option<Symbol> {
         let found = self.lookup(&name.text);
         let declared_wrong = self.globals.get(&name.text).is_some()
-            || self
-                .body
-                .as_ref()
-                .is_some_and(|body| body.get(&name.text).is_some());
+            || self.body.as_ref().is_some_and(|body| body.get(&name.text).is_some());
         if found.is_none() && !declared_wrong && self.undeclared.insert(&name.text) {
             self.report_undeclared(name);
         }
@@ -380,9 +345,7 @@ impl<'m> Resolver<'m> {
                 .globals
                 .iter()
                 .filter(|(_, symbol)| matches!(symbol, Symbol::Variable(_) | Symbol::Mtype(..)));
-            let names = locals
-                .map(|(name, _)| name)
-                .chain(globals.map(|(name, _)| name));
+            let names = locals.map(|(name, _)| name).chain(globals.map(|(name, _)| name));
             if let Some(help) = did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
@@ -509,10 +472,7 @@ impl<'m> Resolver<'m> {
         let ExprKind::Var(var) = &expr.kind else {
             return None;
         };
-        match (
-            &var.parts[..],
-            self.symbols.symbol(var.parts.first()?.name.id)?,
-        ) {
+        match (&var.parts[..], self.symbols.symbol(var.parts.first()?.name.id)?) {
             ([_], Symbol::Mtype(set, value)) => Some((set, value)),
             _ => None,
         }
@@ -558,10 +518,6 @@ impl<'m> Resolver<'m> {
 
 /// A reference as written, without indexes.
 pub(super) fn path(var: &VarRef) -> String {
-    let names: Vec<&str> = var
-        .parts
-        .iter()
-        .map(|part| part.name.text.as_str())
-        .collect();
+    let names: Vec<&str> = var.parts.iter().map(|part| part.name.text.as_str()).collect();
     names.join(".")
 }

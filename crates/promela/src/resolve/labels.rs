@@ -34,9 +34,7 @@ impl<'m> Resolver<'m> {
         }
         self.set(&label.name, Symbol::Label(index));
         let id = self.body().id;
-        self.symbols.bodies[id.0 as usize]
-            .labels
-            .push((label.name.text.clone(), label.name.span));
+        self.symbols.bodies[id.0 as usize].labels.push((label.name.text.clone(), label.name.span));
         self.body().labels.push(place);
     }
 
@@ -69,12 +67,7 @@ impl<'m> Resolver<'m> {
                 body.innermost().path.clone()
             }
         };
-        LabelPlace {
-            name,
-            block,
-            d_step,
-            inline,
-        }
+        LabelPlace { name, block, d_step, inline }
     }
 
     fn bad_label(&mut self, name: &Name, kind: &str, span: Option<Span>) {

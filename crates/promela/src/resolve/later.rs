@@ -140,19 +140,13 @@ impl<'m> Resolver<'m> {
 
     fn remote_label(&mut self, id: BodyId, name: &Name) {
         let body = self.symbols.body(id);
-        if let Some(index) = body
-            .labels
-            .iter()
-            .position(|(label, _)| *label == name.text)
-        {
+        if let Some(index) = body.labels.iter().position(|(label, _)| *label == name.text) {
             self.set(name, Symbol::Label(index as u32));
             return;
         }
-        let mut error = Diagnostic::error(
-            name.span,
-            format!("no label `{}` in `{}`", name.text, body.name),
-        )
-        .related(body.span, "the process type");
+        let mut error =
+            Diagnostic::error(name.span, format!("no label `{}` in `{}`", name.text, body.name))
+                .related(body.span, "the process type");
         let labels = body.labels.iter().map(|(label, _)| label.as_str());
         if let Some(help) = did_you_mean(&name.text, labels) {
             error = error.help(help);
@@ -179,9 +173,7 @@ impl<'m> Resolver<'m> {
             .copied()
             .filter(|&id| self.symbols.variable(id).name == name.text)
             .collect();
-        let at_top = named
-            .iter()
-            .find(|&&id| self.symbols.variable(id).block.is_empty());
+        let at_top = named.iter().find(|&&id| self.symbols.variable(id).block.is_empty());
         let found = match (at_top, &named[..]) {
             (Some(&id), _) | (None, &[id]) => id,
             (None, []) => {
@@ -223,11 +215,7 @@ impl<'m> Resolver<'m> {
             let wanted =
                 channel.and_then(|variable| self.message_width(&variable.channel.as_ref()?.fields));
             let impossible = message.sent && message.given > longest;
-            let severity = if impossible {
-                Severity::Error
-            } else {
-                Severity::Warning
-            };
+            let severity = if impossible { Severity::Error } else { Severity::Warning };
             let problem = match wanted {
                 // SPIN fills up what a receive leaves out.
                 Some(wanted)

@@ -32,10 +32,7 @@ pub use constant::constant;
 pub fn resolve(model: &Model) -> (Symbols, Vec<Diagnostic>) {
     let mut resolver = Resolver::new(Symbols::default(), Globals::new());
     resolver.symbols.names = vec![None; model.names as usize];
-    resolver.symbols.mtypes.push(MtypeSet {
-        name: None,
-        values: Vec::new(),
-    });
+    resolver.symbols.mtypes.push(MtypeSet { name: None, values: Vec::new() });
     resolver.enumerate_bodies(model);
     let mut bodies = (0..).map(BodyId);
     for unit in &model.units {
@@ -219,8 +216,7 @@ impl<'m> Resolver<'m> {
             (Unit::Typedef(typedef), _) => self.declare_typedef(typedef),
             (Unit::Inline(inline), _) => {
                 self.check_new(&inline.name);
-                self.globals
-                    .declare(&inline.name.text, Some(Symbol::Inline), inline.name.span);
+                self.globals.declare(&inline.name.text, Some(Symbol::Inline), inline.name.span);
                 self.set(&inline.name, Symbol::Inline);
             }
             // Formulas may use what comes after them: see `finish`. C is not ours to read.
@@ -238,8 +234,7 @@ impl<'m> Resolver<'m> {
         }
         self.check_new(&proctype.name);
         let symbol = Symbol::Body(id);
-        self.globals
-            .declare(&proctype.name.text, Some(symbol), proctype.name.span);
+        self.globals.declare(&proctype.name.text, Some(symbol), proctype.name.span);
         self.set(&proctype.name, symbol);
 
         self.body = Some(Body::new(id, BodyKind::Proctype));
@@ -256,9 +251,8 @@ impl<'m> Resolver<'m> {
     }
 
     fn init(&mut self, init: &'m Init, id: BodyId) {
-        let earlier = self.symbols.bodies[..id.0 as usize]
-            .iter()
-            .find(|body| body.kind == BodyKind::Init);
+        let earlier =
+            self.symbols.bodies[..id.0 as usize].iter().find(|body| body.kind == BodyKind::Init);
         if let Some(earlier) = earlier {
             let first = earlier.span;
             self.report(
@@ -334,10 +328,7 @@ impl<'m> Resolver<'m> {
             self.report(
                 Diagnostic::error(
                     name.span,
-                    format!(
-                        "`{}` is a process type and cannot name a claim too",
-                        name.text
-                    ),
+                    format!("`{}` is a process type and cannot name a claim too", name.text),
                 )
                 .related(first, "declared here"),
             );
@@ -393,10 +384,7 @@ impl<'m> Resolver<'m> {
 }
 
 fn is_body(unit: &Unit) -> bool {
-    matches!(
-        unit,
-        Unit::Proctype(_) | Unit::Init(_) | Unit::Never(_) | Unit::Trace(_)
-    )
+    matches!(unit, Unit::Proctype(_) | Unit::Init(_) | Unit::Never(_) | Unit::Trace(_))
 }
 
 /// What to call the thing a name stands for.

@@ -42,10 +42,8 @@ impl Globals {
         let names = PREDEFINED
             .iter()
             .map(|&(name, predefined)| {
-                let declared = Declared {
-                    meaning: Some(Symbol::Predefined(predefined)),
-                    span: None,
-                };
+                let declared =
+                    Declared { meaning: Some(Symbol::Predefined(predefined)), span: None };
                 (name.to_owned(), declared)
             })
             .collect();
@@ -62,10 +60,7 @@ impl Globals {
         for (set, id) in symbols.mtypes.iter().zip(0..) {
             for (name, value) in &set.values {
                 let meaning = Symbol::Mtype(crate::symbols::MtypeId(id), *value);
-                let declared = Declared {
-                    meaning: Some(meaning),
-                    span: None,
-                };
+                let declared = Declared { meaning: Some(meaning), span: None };
                 globals.names.insert(name.clone(), declared);
             }
         }
@@ -79,10 +74,7 @@ impl Globals {
 
     /// Makes a name known.
     pub fn declare(&mut self, name: &str, meaning: Option<Symbol>, span: Span) {
-        let declared = Declared {
-            meaning,
-            span: Some(span),
-        };
+        let declared = Declared { meaning, span: Some(span) };
         self.names.insert(name.to_owned(), declared);
     }
 
@@ -93,9 +85,7 @@ impl Globals {
 
     /// All names with their meanings.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Symbol)> {
-        self.names
-            .iter()
-            .filter_map(|(name, declared)| Some((name.as_str(), declared.meaning?)))
+        self.names.iter().filter_map(|(name, declared)| Some((name.as_str(), declared.meaning?)))
     }
 }
 
@@ -227,21 +217,16 @@ impl<'m> Body<'m> {
 
     /// Makes a name known in the innermost block.
     pub fn declare(&mut self, name: &str, local: Local, span: Span) {
-        self.innermost()
-            .names
-            .insert(name.to_owned(), (local, span));
+        self.innermost().names.insert(name.to_owned(), (local, span));
     }
 
     /// The names of the variables in sight.
     pub fn variables(&self) -> impl Iterator<Item = (&str, VarId)> {
         self.blocks.iter().flat_map(|block| {
-            block
-                .names
-                .iter()
-                .filter_map(|(name, &(local, _))| match local {
-                    Local::Variable(id) => Some((name.as_str(), id)),
-                    Local::Label | Local::Wrong => None,
-                })
+            block.names.iter().filter_map(|(name, &(local, _))| match local {
+                Local::Variable(id) => Some((name.as_str(), id)),
+                Local::Label | Local::Wrong => None,
+            })
         })
     }
 }

@@ -36,9 +36,7 @@ impl<'m> Resolver<'m> {
             StmtKind::Block(stmts) => self.labelled_block(stmts, "a block"),
             StmtKind::Atomic(stmts) => self.labelled_block(stmts, "an `atomic`"),
             StmtKind::DStep(stmts) => self.d_step(stmts),
-            StmtKind::Inline {
-                name, result, body, ..
-            } => {
+            StmtKind::Inline { name, result, body, .. } => {
                 self.set(name, Symbol::Inline);
                 let outer = self.body().inline.replace(&name.text);
                 self.labelled_block(body, "an inline");
@@ -110,10 +108,7 @@ impl<'m> Resolver<'m> {
     fn block(&mut self, stmts: &'m [Stmt]) {
         self.braces.open();
         let path = self.braces.path()[1..].to_vec();
-        self.body().blocks.push(Block {
-            path,
-            ..Block::default()
-        });
+        self.body().blocks.push(Block { path, ..Block::default() });
         self.sequence(stmts);
         self.body().blocks.pop();
         self.braces.close();
@@ -160,10 +155,7 @@ impl<'m> Resolver<'m> {
 
     fn unless(&mut self, main: &'m Stmt, escape: &'m Stmt, span: Span) {
         if self.in_d_step() {
-            self.report(Diagnostic::warning(
-                span,
-                "`unless` has no effect in a `d_step`",
-            ));
+            self.report(Diagnostic::warning(span, "`unless` has no effect in a `d_step`"));
         }
         if let Some(label) = escape.labels.first() {
             self.report(
@@ -171,10 +163,8 @@ impl<'m> Resolver<'m> {
                     .note("there is no one state to jump to"),
             );
         }
-        let is_block = matches!(
-            main.kind,
-            StmtKind::Block(_) | StmtKind::Atomic(_) | StmtKind::DStep(_)
-        );
+        let is_block =
+            matches!(main.kind, StmtKind::Block(_) | StmtKind::Atomic(_) | StmtKind::DStep(_));
         if let (Some(label), false) = (main.labels.first(), is_block) {
             self.report(
                 Diagnostic::error(label.name.span, "a label at a statement before `unless`")
@@ -243,10 +233,7 @@ impl<'m> Resolver<'m> {
                     format!("`{word}` cannot be said of an element of an array"),
                 )
                 .related(variable.span, "declared here")
-                .help(format!(
-                    "name the element: `chan c = {}[...]; {word} c;`",
-                    path(var)
-                ));
+                .help(format!("name the element: `chan c = {}[...]; {word} c;`", path(var)));
                 self.report(error);
                 continue;
             }
@@ -332,10 +319,7 @@ impl<'m> Resolver<'m> {
     fn assign(&mut self, var: &'m VarRef, op: &'m AssignOp, span: Span) {
         let target = self.assigned(var);
         if self.body_kind() == Some(BodyKind::Never) {
-            self.report(Diagnostic::warning(
-                span,
-                "a never claim with a side effect",
-            ));
+            self.report(Diagnostic::warning(span, "a never claim with a side effect"));
         }
         match op {
             AssignOp::Set(value) => {
@@ -379,10 +363,7 @@ impl<'m> Resolver<'m> {
             Target::Constant => "an mtype constant",
             Target::Predefined(_) => "a variable that only the system sets",
         };
-        self.report(Diagnostic::error(
-            var.span,
-            format!("assignment to `{}`, {what}", path(var)),
-        ));
+        self.report(Diagnostic::error(var.span, format!("assignment to `{}`, {what}", path(var))));
     }
 
     /// What is assigned: channels whole, mtype constants of one set, numbers that fit.
@@ -632,10 +613,7 @@ impl<'m> Resolver<'m> {
             self.report(error);
             return;
         }
-        let capacity = variable
-            .channel
-            .as_ref()
-            .map_or(0, |channel| channel.capacity);
+        let capacity = variable.channel.as_ref().map_or(0, |channel| channel.capacity);
         let counter = self.for_counter(var.span, capacity);
         if let Some(part) = var.parts.first() {
             self.symbols.for_counters.insert(part.name.id, counter);
@@ -654,11 +632,7 @@ impl<'m> Resolver<'m> {
 
     /// The hidden counter of the loops over channels in this block.
     fn for_counter(&mut self, span: Span, capacity: u32) -> VarId {
-        let ty = if capacity > 255 {
-            Type::Short
-        } else {
-            Type::Byte
-        };
+        let ty = if capacity > 255 { Type::Short } else { Type::Byte };
         if let Some(id) = self.body().innermost().for_counter {
             if ty == Type::Short {
                 self.symbols.variables[id.0 as usize].ty = ty;
@@ -697,25 +671,19 @@ impl<'m> Resolver<'m> {
         let mut problems: Vec<(Span, &str)> = Vec::new();
         walk::each(expr, &mut |e| match &e.kind {
             ExprKind::Run { .. } => problems.push((e.span, "`run` in a `provided` clause")),
-            ExprKind::RemoteLabel { .. } | ExprKind::RemoteVar { .. } => problems.push((
-                e.span,
-                "a `provided` clause cannot look into another process",
-            )),
+            ExprKind::RemoteLabel { .. } | ExprKind::RemoteVar { .. } => {
+                problems.push((e.span, "a `provided` clause cannot look into another process"))
+            }
             ExprKind::Var(var)
             | ExprKind::Len(var)
             | ExprKind::ChannelTest(_, var)
             | ExprKind::Poll { channel: var, .. } => {
-                let symbol = var
-                    .parts
-                    .first()
-                    .map(|part| self.symbols.symbol(part.name.id));
+                let symbol = var.parts.first().map(|part| self.symbols.symbol(part.name.id));
                 if let Some(Some(Symbol::Variable(id))) = symbol
                     && matches!(self.symbols.variable(id).scope, Scope::Local(_))
                 {
-                    problems.push((
-                        var.span,
-                        "a `provided` clause can look at global variables only",
-                    ));
+                    problems
+                        .push((var.span, "a `provided` clause can look at global variables only"));
                 }
             }
             _ => {}
@@ -728,9 +696,7 @@ impl<'m> Resolver<'m> {
 
 /// The first statement that becomes a step.
 fn first(stmts: &[Stmt]) -> Option<&Stmt> {
-    stmts
-        .iter()
-        .find(|stmt| !matches!(stmt.kind, StmtKind::Exclusive { .. }))
+    stmts.iter().find(|stmt| !matches!(stmt.kind, StmtKind::Exclusive { .. }))
 }
 
 /// A label at the first statement of a block, where SPIN cannot put one. Loops begin with a state

@@ -32,17 +32,10 @@ impl<'a> Flow<'a> {
     /// else new in this one.
     pub(super) fn label_symbol(&mut self, name: &'a str) -> LabelSymbol<'a> {
         let known = self.seen.get(name).and_then(|symbols| {
-            symbols
-                .iter()
-                .rev()
-                .find(|symbol| self.encloses(symbol.scope, self.scope))
-                .copied()
+            symbols.iter().rev().find(|symbol| self.encloses(symbol.scope, self.scope)).copied()
         });
         known.unwrap_or_else(|| {
-            let symbol = LabelSymbol {
-                name,
-                scope: self.scope,
-            };
+            let symbol = LabelSymbol { name, scope: self.scope };
             self.seen.entry(name).or_default().push(symbol);
             symbol
         })
@@ -78,9 +71,7 @@ impl<'a> Flow<'a> {
         };
         let number = *local;
         *local += 1;
-        let Element {
-            span, next, d_step, ..
-        } = *self.element(at);
+        let Element { span, next, d_step, .. } = *self.element(at);
         let moved = ElementId(self.elements.len() as u32);
         self.elements.push(Element {
             body,
@@ -115,13 +106,10 @@ impl<'a> Flow<'a> {
         let misplaced = match opening {
             Opening::Option => {
                 // SPIN prints an error for this one, too, but goes on.
-                Diagnostic::warning(
-                    span,
-                    format!("label `{name}` before the guard of an option"),
-                )
-                .label("the guard is not a state of its own")
-                .note("a process waits before the whole choice, not before this statement")
-                .help("put the label before the `if` or `do`")
+                Diagnostic::warning(span, format!("label `{name}` before the guard of an option"))
+                    .label("the guard is not a state of its own")
+                    .note("a process waits before the whole choice, not before this statement")
+                    .help("put the label before the `if` or `do`")
             }
             Opening::Escape => Diagnostic::error(span, message)
                 .label("before the guard of an escape")
@@ -139,10 +127,8 @@ impl<'a> Flow<'a> {
     pub(super) fn set_label(&mut self, label: &'a Label, element: ElementId) {
         let symbol = self.label_symbol(&label.name.text);
         let span = label.name.span;
-        if let Some(other) = self
-            .labels
-            .iter()
-            .find(|def| def.body == self.body && def.symbol == Ok(symbol))
+        if let Some(other) =
+            self.labels.iter().find(|def| def.body == self.body && def.symbol == Ok(symbol))
         {
             let other = other.span;
             self.diagnostics.push(
@@ -150,12 +136,7 @@ impl<'a> Flow<'a> {
                     .related(other, "first here"),
             );
         }
-        self.labels.push(LabelDef {
-            symbol: Ok(symbol),
-            body: self.body,
-            element,
-            span,
-        });
+        self.labels.push(LabelDef { symbol: Ok(symbol), body: self.body, element, span });
     }
 
     /// Finds the element every jump leads to.
@@ -177,9 +158,7 @@ impl<'a> Flow<'a> {
             let Kind::Goto(jump) = self.elements[i].kind else {
                 continue;
             };
-            let Element {
-                body, span, d_step, ..
-            } = self.elements[i];
+            let Element { body, span, d_step, .. } = self.elements[i];
             let target = match jump.to {
                 Destination::LoopExit(exit) => exits.get(&exit).copied(),
                 Destination::Label(symbol) => named
@@ -189,10 +168,8 @@ impl<'a> Flow<'a> {
             self.elements[i].kind = Kind::Goto(Jump { target, ..jump });
             let Some(target) = target else {
                 if let Destination::Label(LabelSymbol { name, .. }) = jump.to {
-                    self.diagnostics.push(Diagnostic::error(
-                        span,
-                        format!("there is no label `{name}`"),
-                    ));
+                    self.diagnostics
+                        .push(Diagnostic::error(span, format!("there is no label `{name}`")));
                 }
                 continue;
             };
@@ -214,8 +191,6 @@ impl<'a> Flow<'a> {
     fn best_label(&self, scope: u32, labels: &[(u32, ElementId)]) -> Option<ElementId> {
         let same = labels.iter().rev().find(|(at, _)| *at == scope);
         let around = || labels.iter().find(|(at, _)| self.encloses(*at, scope));
-        same.or_else(around)
-            .or_else(|| labels.last())
-            .map(|&(_, element)| element)
+        same.or_else(around).or_else(|| labels.last()).map(|&(_, element)| element)
     }
 }

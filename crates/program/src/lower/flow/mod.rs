@@ -226,10 +226,7 @@ enum Shape<'a> {
     Simple(Simple<'a>),
     Else,
     Goto(Destination<'a>),
-    Choice {
-        is_loop: bool,
-        options: Vec<SequenceId>,
-    },
+    Choice { is_loop: bool, options: Vec<SequenceId> },
     Unless(SequenceId, SequenceId),
     Block(BlockKind, SequenceId),
 }
@@ -350,11 +347,7 @@ impl<'a> Flow<'a> {
     /// The elements of a sequence, to its last.
     pub fn members(&self, id: SequenceId) -> Members<'_, 'a> {
         let Sequence { first, last, .. } = self.sequence(id);
-        Members {
-            flow: self,
-            next: Some(first),
-            last,
-        }
+        Members { flow: self, next: Some(first), last }
     }
 
     /// The value of a constant, as SPIN's parser sees one: a number or an mtype name.
@@ -388,10 +381,7 @@ impl<'a> Flow<'a> {
         self.append(end);
         let sequence = self.close(Opening::Free, body.end);
         self.leave_scope();
-        self.bodies[id.0 as usize] = Some(BuiltBody {
-            sequence,
-            next_local: self.next_local,
-        });
+        self.bodies[id.0 as usize] = Some(BuiltBody { sequence, next_local: self.next_local });
     }
 
     fn close(&mut self, opening: Opening, span: Span) -> SequenceId {
@@ -404,16 +394,9 @@ impl<'a> Flow<'a> {
             self.add_simple(Simple::Skip, span);
         }
         let open = self.open.pop().unwrap_or_default();
-        let (first, last) = (
-            open.first.unwrap_or(ElementId(0)),
-            open.last.unwrap_or(ElementId(0)),
-        );
+        let (first, last) = (open.first.unwrap_or(ElementId(0)), open.last.unwrap_or(ElementId(0)));
         self.check_first_label(first, opening);
-        self.sequences.push(Sequence {
-            first,
-            last,
-            extent: last,
-        });
+        self.sequences.push(Sequence { first, last, extent: last });
         SequenceId(self.sequences.len() as u32 - 1)
     }
 
@@ -448,11 +431,7 @@ impl<'a> Flow<'a> {
                     || name.starts_with("progress")
             };
             let labelled = |def: &LabelDef<'_>| def.element == id;
-            if self
-                .labels
-                .iter()
-                .any(|def| labelled(def) && def.name().is_some_and(special))
-            {
+            if self.labels.iter().any(|def| labelled(def) && def.name().is_some_and(special)) {
                 // A jump is no state; a `skip` before it takes the label.
                 let span = self.element(id).span;
                 let skip = self.create(Kind::Simple(Simple::Skip), span);
@@ -486,10 +465,7 @@ impl<'a> Flow<'a> {
             Shape::Simple(simple) => (self.create(Kind::Simple(*simple), span), false),
             Shape::Else => (self.create(Kind::Else, span), false),
             Shape::Goto(to) => {
-                let jump = Jump {
-                    to: *to,
-                    target: None,
-                };
+                let jump = Jump { to: *to, target: None };
                 (self.create(Kind::Goto(jump), span), false)
             }
             Shape::Block(kind, sequence) => {
@@ -508,13 +484,7 @@ impl<'a> Flow<'a> {
 
     fn add_choice(&mut self, is_loop: bool, options: &[SequenceId], span: Span) -> ElementId {
         let options = self.else_last(options, span);
-        let choice = self.create(
-            Kind::Choice {
-                is_loop,
-                options: options.clone(),
-            },
-            span,
-        );
+        let choice = self.create(Kind::Choice { is_loop, options: options.clone() }, span);
         let join = self.create(Kind::Join(if is_loop { Join::Do } else { Join::If }), span);
         for option in options {
             self.append_to(option, join);
@@ -543,9 +513,8 @@ impl<'a> Flow<'a> {
         let starts_with_else = |flow: &Self, option: SequenceId| {
             matches!(flow.element(flow.sequence(option).first).kind, Kind::Else)
         };
-        let (elses, mut sorted): (Vec<_>, Vec<_>) = options
-            .iter()
-            .partition(|&&option| starts_with_else(self, option));
+        let (elses, mut sorted): (Vec<_>, Vec<_>) =
+            options.iter().partition(|&&option| starts_with_else(self, option));
         if let [first, second, ..] = elses[..] {
             let place = |option| self.element(self.sequence(option).first).span;
             self.diagnostics.push(
@@ -553,9 +522,7 @@ impl<'a> Flow<'a> {
                     .related(place(first), "first here"),
             );
         } else if let [only] = elses[..]
-            && sorted
-                .iter()
-                .any(|&option| self.uses_channel(self.sequence(option).first))
+            && sorted.iter().any(|&option| self.uses_channel(self.sequence(option).first))
         {
             let at = self.element(self.sequence(only).first).span;
             self.diagnostics.push(
@@ -606,11 +573,7 @@ impl Iterator for Members<'_, '_> {
 
     fn next(&mut self) -> Option<ElementId> {
         let id = self.next?;
-        self.next = if id == self.last {
-            None
-        } else {
-            self.flow.element(id).next
-        };
+        self.next = if id == self.last { None } else { self.flow.element(id).next };
         Some(id)
     }
 }

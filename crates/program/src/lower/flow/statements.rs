@@ -73,14 +73,12 @@ impl<'a> Flow<'a> {
                 }
             },
             StmtKind::Else => Shape::Else,
-            StmtKind::Block(stmts) => Shape::Block(
-                BlockKind::Plain,
-                self.braces(stmts, Opening::Block, stmt.span),
-            ),
-            StmtKind::Inline { body, .. } => Shape::Block(
-                BlockKind::Plain,
-                self.braces(body, Opening::Block, stmt.span),
-            ),
+            StmtKind::Block(stmts) => {
+                Shape::Block(BlockKind::Plain, self.braces(stmts, Opening::Block, stmt.span))
+            }
+            StmtKind::Inline { body, .. } => {
+                Shape::Block(BlockKind::Plain, self.braces(body, Opening::Block, stmt.span))
+            }
             StmtKind::Atomic(stmts) => {
                 let sequence = self.braces(stmts, Opening::Block, stmt.span);
                 self.make_atomic(sequence, false);
@@ -103,17 +101,9 @@ impl<'a> Flow<'a> {
                 self.enter_loop();
                 self.for_loop(stmt, var, range, body)
             }
-            StmtKind::Select {
-                var,
-                from,
-                to,
-                literal,
-            } => {
-                let written_out = if *literal {
-                    self.constant(from).zip(self.constant(to))
-                } else {
-                    None
-                };
+            StmtKind::Select { var, from, to, literal } => {
+                let written_out =
+                    if *literal { self.constant(from).zip(self.constant(to)) } else { None };
                 match written_out {
                     Some((from, to)) if i64::from(to) - i64::from(from) <= 32 => {
                         let options = (from..=to)
@@ -123,10 +113,7 @@ impl<'a> Flow<'a> {
                                 self.close(Opening::Option, stmt.span)
                             })
                             .collect();
-                        Shape::Choice {
-                            is_loop: false,
-                            options,
-                        }
+                        Shape::Choice { is_loop: false, options }
                     }
                     Some((first, _)) => {
                         // A label before it stays with its first statement.
@@ -141,10 +128,7 @@ impl<'a> Flow<'a> {
                         self.add_simple(Simple::Increment(var), stmt.span);
                         let count = self.close(Opening::Option, stmt.span);
                         let leave = self.leaving(exit, false, stmt.span);
-                        Shape::Choice {
-                            is_loop: true,
-                            options: vec![count, leave],
-                        }
+                        Shape::Choice { is_loop: true, options: vec![count, leave] }
                     }
                     None => {
                         self.refer_all(stmt);
@@ -155,10 +139,7 @@ impl<'a> Flow<'a> {
                         self.add_simple(Simple::Increment(var), stmt.span);
                         let count = self.close(Opening::Free, stmt.span);
                         let leave = self.leaving(exit, false, stmt.span);
-                        Shape::Choice {
-                            is_loop: true,
-                            options: vec![leave, count],
-                        }
+                        Shape::Choice { is_loop: true, options: vec![leave, count] }
                     }
                 }
             }
@@ -173,11 +154,7 @@ impl<'a> Flow<'a> {
                 Shape::Simple(Simple::Statement(stmt))
             }
         };
-        Some(Node {
-            labels,
-            shape,
-            span: stmt.span,
-        })
+        Some(Node { labels, shape, span: stmt.span })
     }
 
     fn enter_loop(&mut self) -> u32 {
@@ -206,11 +183,7 @@ impl<'a> Flow<'a> {
 
     /// SPIN takes out a `skip` that only follows another one.
     fn drop_skips(&mut self, option: SequenceId) {
-        let Sequence {
-            first,
-            last,
-            extent,
-        } = self.sequence(option);
+        let Sequence { first, last, extent } = self.sequence(option);
         let mut skips = 0;
         let mut before = first;
         let mut at = Some(first);
@@ -280,10 +253,7 @@ impl<'a> Flow<'a> {
         self.add_simple(count, span);
         let repeat = self.close(Opening::Free, span);
         let leave = self.leaving(exit, true, span);
-        Shape::Choice {
-            is_loop: true,
-            options: vec![leave, repeat],
-        }
+        Shape::Choice { is_loop: true, options: vec![leave, repeat] }
     }
 
     /// The number of elements if `for` runs over an array; none for the messages of a channel,
@@ -306,13 +276,8 @@ impl<'a> Flow<'a> {
             let id = self.create(Kind::Else, span);
             self.append(id);
         }
-        let jump = self.create(
-            Kind::Goto(Jump {
-                to: Destination::LoopExit(exit),
-                target: None,
-            }),
-            span,
-        );
+        let jump =
+            self.create(Kind::Goto(Jump { to: Destination::LoopExit(exit), target: None }), span);
         self.append(jump);
         self.close(Opening::Free, span)
     }
@@ -351,11 +316,8 @@ impl<'a> Flow<'a> {
                         );
                     }
                     // The label goes before a new block around the whole.
-                    let inside = Node {
-                        labels: NO_LABELS,
-                        shape: Shape::Unless(sequence, escape),
-                        span,
-                    };
+                    let inside =
+                        Node { labels: NO_LABELS, shape: Shape::Unless(sequence, escape), span };
                     let block = self.alone(&inside, Opening::Free);
                     return Some(Node {
                         labels: normal_node.labels,
@@ -367,11 +329,7 @@ impl<'a> Flow<'a> {
             }
         }
         let normal = self.alone(&normal_node, Opening::Guarded);
-        Some(Node {
-            labels: NO_LABELS,
-            shape: Shape::Unless(normal, escape),
-            span,
-        })
+        Some(Node { labels: NO_LABELS, shape: Shape::Unless(normal, escape), span })
     }
 
     /// A statement as a sequence of its own.

@@ -82,10 +82,7 @@ fn temporal_operators_group_as_in_spin() {
         "(Implies (Always (Eventually p)) (Next q))",
     );
     check_formula("p until q || r release s", "(Or (Until p q) (Release r s))");
-    check_formula(
-        "p W q equivalent p weakuntil q",
-        "(Equivalent (WeakUntil p q) (WeakUntil p q))",
-    );
+    check_formula("p W q equivalent p weakuntil q", "(Equivalent (WeakUntil p q) (WeakUntil p q))");
     check_formula("p stronguntil q;", "(Until p q)");
 }
 
@@ -104,10 +101,7 @@ fn remote_references() {
     let Unit::Ltl(ltl) = &model.units[0] else {
         panic!();
     };
-    assert_eq!(
-        pretty::expr(&ltl.formula),
-        "P@L && P[1]@L && P:v == 1 && P[x + 1]:a[2] > 3"
-    );
+    assert_eq!(pretty::expr(&ltl.formula), "P@L && P[1]@L && P:v == 1 && P[x + 1]:a[2] > 3");
 }
 
 #[test]
@@ -166,13 +160,7 @@ fn sends_and_receives() {
     assert_eq!(shown("c!1,2; c!!x(y, 3)"), ["c!1,2", "c!!x,y,3"]);
     assert_eq!(
         shown("c?x,-1,eval(y+1),_,true; c??x(y); c?<x>; c??<x,y>; c?(x,y)"),
-        [
-            "c?x,-1,eval(y + 1),_,true",
-            "c??x,y",
-            "c?<x>",
-            "c??<x,y>",
-            "c?x,y"
-        ]
+        ["c?x,-1,eval(y + 1),_,true", "c??x,y", "c?<x>", "c??<x,y>", "c?x,y"]
     );
     assert_eq!(shown("c?[x]; c??[1,y] && x"), ["c?[x]", "c??[1,y] && x"]);
     assert_eq!(shown("!c?[x]; x == 1"), ["!c?[x]", "x == 1"]);
@@ -249,10 +237,7 @@ fn literal_selects() {
     let StmtKind::Inline { body, .. } = &body[0].kind else {
         panic!();
     };
-    assert!(matches!(
-        body[0].kind,
-        StmtKind::Select { literal: false, .. }
-    ));
+    assert!(matches!(body[0].kind, StmtKind::Select { literal: false, .. }));
 }
 
 #[test]
@@ -294,10 +279,7 @@ fn inlines_that_return() {
         panic!();
     };
     assert_eq!(pretty::expr(value), "x + 6 / 2");
-    assert_eq!(
-        var.parts[0].name.id, result.parts[0].name.id,
-        "the same name as at the call"
-    );
+    assert_eq!(var.parts[0].name.id, result.parts[0].name.id, "the same name as at the call");
 }
 
 #[test]
@@ -312,9 +294,7 @@ fn words_from_inlines_know_the_body_and_the_call() {
     };
     let second = body[1].span;
     assert_eq!(source.text(second), "x = a");
-    let call = source
-        .expansion(second.expansion)
-        .expect("inserted by the call");
+    let call = source.expansion(second.expansion).expect("inserted by the call");
     assert_eq!((call.name.as_str(), source.text(call.call)), ("f", "f(x)"));
     // The parameter stands in the body, the argument in the call.
     assert_eq!(source.text(body[0].span), "a = 1");
@@ -341,9 +321,7 @@ fn macros_in_inlines_are_uses_inside_the_call() {
         };
         let macro_use = source.expansion(value.span.expansion).expect("a macro");
         assert_eq!(macro_use.name, "SET");
-        let inline_use = source
-            .expansion(macro_use.call.expansion)
-            .expect("an inline");
+        let inline_use = source.expansion(macro_use.call.expansion).expect("an inline");
         assert_eq!(inline_use.name, "f");
         calls.push(inline_use.call.start);
     }

@@ -55,10 +55,7 @@ fn dubious_places() {
                 help: an option begins with `::`: write `:: else -> ...`
         "#]],
     );
-    check(
-        "int x; init { if :: { else -> x = 1 } :: x fi }",
-        expect![[""]],
-    );
+    check("int x; init { if :: { else -> x = 1 } :: x fi }", expect![[""]]);
 }
 
 #[test]

@@ -49,10 +49,6 @@ fn mistakes(text: &str) -> String {
 /// A model that must be without mistakes.
 pub(crate) fn accepted(text: &str) -> Model {
     let (model, _, diagnostics) = parse_text(text);
-    assert!(
-        !diagnostics.iter().any(Diagnostic::is_error),
-        "{text}\n{}",
-        mistakes(text)
-    );
+    assert!(!diagnostics.iter().any(Diagnostic::is_error), "{text}\n{}", mistakes(text));
     model
 }

@@ -16,10 +16,7 @@ fn undeclared_names() {
     refuses("ltl p { [] (q == 1) } init { skip }", "`q` is not declared");
     refuses("init { run P() }", "no process type `P`");
     refuses("T t; init { t.x = 1 }", "there is no type `T`");
-    refuses(
-        "typedef T { byte a; T next } init { skip }",
-        "there is no type `T`",
-    );
+    refuses("typedef T { byte a; T next } init { skip }", "there is no type `T`");
     refuses("init { goto L }", "no label `L`");
     refuses("init { len(c) == 1 }", "`c` is not declared");
     accepts("init { run P(1) } proctype P(byte x) { x++ }");
@@ -33,10 +30,7 @@ fn nothing_is_declared_twice_or_hidden() {
     refuses("byte x; init { byte x; x = 1 }", again);
     refuses("init { byte x; { byte x; x = 1 } }", again);
     refuses("init { if :: byte x; x = 1 :: byte x; x = 2 fi }", again);
-    refuses(
-        "proctype P(byte x) { byte x; x = 1 } init { run P(1) }",
-        again,
-    );
+    refuses("proctype P(byte x) { byte x; x = 1 } init { run P(1) }", again);
     refuses("inline f() { byte x; x = 1 } init { byte x; f() }", again);
     refuses(
         "mtype = { x }; init { byte x; skip }",
@@ -46,22 +40,10 @@ fn nothing_is_declared_twice_or_hidden() {
         "proctype P() { skip } init { byte P; skip }",
         "redeclaration of `P`, already a process type",
     );
-    refuses(
-        "init { L: skip; byte L; skip }",
-        "redeclaration of `L`, already a label",
-    );
-    refuses(
-        "init { byte _pid; skip }",
-        "redeclaration of `_pid`, already a predefined variable",
-    );
-    refuses(
-        "byte L; init { L: skip }",
-        "`L` is a variable and cannot be a label too",
-    );
-    refuses(
-        "typedef T { byte a; int a } init { skip }",
-        "two fields named `a`",
-    );
+    refuses("init { L: skip; byte L; skip }", "redeclaration of `L`, already a label");
+    refuses("init { byte _pid; skip }", "redeclaration of `_pid`, already a predefined variable");
+    refuses("byte L; init { L: skip }", "`L` is a variable and cannot be a label too");
+    refuses("typedef T { byte a; int a } init { skip }", "two fields named `a`");
     accepts("byte x; typedef T { byte x } T t; init { t.x = x }");
     accepts("init { { byte x; x = 1 }; { byte x; x = 1 }; atomic { byte x; x = 2 } }");
 }
@@ -77,10 +59,7 @@ fn a_redeclaration_shows_both_places() {
 #[test]
 fn declarations() {
     refuses("byte a[0]; init { skip }", "`a` has 0 elements");
-    refuses(
-        "byte n; byte a[n + 1]; init { skip }",
-        "the bound of an array must be a constant",
-    );
+    refuses("byte n; byte a[n + 1]; init { skip }", "the bound of an array must be a constant");
     warns(
         "byte n = 3; byte a[n]; init { a[2] = 1 }",
         "a variable as the bound of an array counts as 3",
@@ -89,57 +68,24 @@ fn declarations() {
         "byte n = 1 + 2; byte a[n]; init { a[2] = 1 }",
         "a variable as the bound of an array counts as 8",
     );
-    refuses(
-        "unsigned u; init { u = 1 }",
-        "an `unsigned` without a width",
-    );
-    refuses(
-        "unsigned u : 32; init { u = 1 }",
-        "an `unsigned` has 1 to 31 bits, not 32",
-    );
+    refuses("unsigned u; init { u = 1 }", "an `unsigned` without a width");
+    refuses("unsigned u : 32; init { u = 1 }", "an `unsigned` has 1 to 31 bits, not 32");
     accepts("unsigned u : 31 = 5; init { u = 1 }");
-    refuses(
-        "byte b : 3; init { b = 1 }",
-        "only an `unsigned` can have a width",
-    );
-    refuses(
-        "hidden bool b; init { b = 1 }",
-        "a `bit` or `bool` cannot be `hidden`",
-    );
-    refuses(
-        "init { hidden byte b; b = 1 }",
-        "only a global variable can be `hidden`",
-    );
+    refuses("byte b : 3; init { b = 1 }", "only an `unsigned` can have a width");
+    refuses("hidden bool b; init { b = 1 }", "a `bit` or `bool` cannot be `hidden`");
+    refuses("init { hidden byte b; b = 1 }", "only a global variable can be `hidden`");
     refuses("active [n] proctype P() { skip }", "`n` is not declared");
-    refuses(
-        "active [256] proctype P() { skip }",
-        "at most 255 processes can run, not 256",
-    );
-    refuses(
-        "byte b = [1] of { bit }; init { b = 1 }",
-        "a channel for a variable that is none",
-    );
-    refuses(
-        "byte b = { 1, 2 }; init { b = 1 }",
-        "a list of values for `b`, which is not an array",
-    );
+    refuses("active [256] proctype P() { skip }", "at most 255 processes can run, not 256");
+    refuses("byte b = [1] of { bit }; init { b = 1 }", "a channel for a variable that is none");
+    refuses("byte b = { 1, 2 }; init { b = 1 }", "a list of values for `b`, which is not an array");
     refuses(
         "init { skip; chan c = [1] of { bit }; c!1 }",
         "a channel is made when its process starts",
     );
-    refuses(
-        "proctype P(byte a[2]) { skip } init { skip }",
-        "an array cannot be a parameter",
-    );
+    refuses("proctype P(byte a[2]) { skip } init { skip }", "an array cannot be a parameter");
     refuses("byte x; proctype P() { x = 1 }", "no process ever starts");
-    refuses(
-        "byte x; active [0] proctype P() { x = 1 }",
-        "no process ever starts",
-    );
-    refuses(
-        "active proctype P() priority 0 { skip }",
-        "priority 0 is not in 1..255",
-    );
+    refuses("byte x; active [0] proctype P() { x = 1 }", "no process ever starts");
+    refuses("active proctype P() priority 0 { skip }", "priority 0 is not in 1..255");
     warns("byte x = 256; init { x = 1 }", "256 is stored as 0");
     warns("init { skip } init { skip }", "a second `init`");
 }
@@ -149,45 +95,24 @@ fn too_many_mtype_names() {
     let names: Vec<String> = (0..256).map(|n| format!("n{n}")).collect();
     let model = |names: &[String]| format!("mtype = {{ {} }}; init {{ skip }}", names.join(", "));
     accepts(&model(&names[..255]));
-    refuses(
-        &model(&names),
-        "more than 255 names in a set of mtype names",
-    );
+    refuses(&model(&names), "more than 255 names in a set of mtype names");
 }
 
 #[test]
 fn arrays_and_records() {
-    refuses(
-        "byte a[3]; init { a = 1 }",
-        "`a` is an array and needs an index",
-    );
+    refuses("byte a[3]; init { a = 1 }", "`a` is an array and needs an index");
     refuses("byte x; init { x[1] = 1 }", "`x` is not an array");
     warns("byte x; init { x[0] = 1 }", "`x` is not an array");
     warns("byte a[3]; init { a[3] = 1 }", "`a` has no element 3");
-    refuses(
-        "byte x; init { x.f = 1 }",
-        "`x` is not a record: it has no fields",
-    );
-    refuses(
-        "typedef T { byte f } T t; init { t.g = 1 }",
-        "no field `g` in `T`",
-    );
-    refuses(
-        "typedef T { byte f } T t; init { t == 1 }",
-        "`t` is a record, not a value",
-    );
+    refuses("byte x; init { x.f = 1 }", "`x` is not a record: it has no fields");
+    refuses("typedef T { byte f } T t; init { t.g = 1 }", "no field `g` in `T`");
+    refuses("typedef T { byte f } T t; init { t == 1 }", "`t` is a record, not a value");
     refuses(
         "typedef T { byte f } T t; init { t = 1 }",
         "a record cannot be assigned to as a whole",
     );
-    refuses(
-        "byte a[3]; init { a[a[1]] = 1 }",
-        "an array indexed by its own element",
-    );
-    refuses(
-        "byte a[3], b[3]; init { a[b[a[1]]] = 1 }",
-        "an array indexed by its own element",
-    );
+    refuses("byte a[3]; init { a[a[1]] = 1 }", "an array indexed by its own element");
+    refuses("byte a[3], b[3]; init { a[b[a[1]]] = 1 }", "an array indexed by its own element");
     accepts("byte a[3], x; init { x = a[a[1]]; a[a[1] + 1] = 1 }");
     accepts(
         "typedef T { byte f; byte g[2] } typedef U { T t; bit z } chan c = [1] of { U };
@@ -204,10 +129,7 @@ fn channels() {
     refuses("byte c; init { c!1 }", "`c` is not a channel");
     refuses("mtype = { c }; init { c?1 }", "`c` is not a channel");
     warns("byte c; init { len(c) == 1 }", "`c` is not a channel");
-    refuses(
-        "chan c = [1] of { bit }; init { c++ }",
-        "a channel is not a number",
-    );
+    refuses("chan c = [1] of { bit }; init { c++ }", "a channel is not a number");
     refuses("chan c; init { c = 1 }", "a number is not a channel");
     refuses(
         "chan c = [1] of { bit }; byte x; init { x = c + 1 }",
@@ -240,10 +162,7 @@ fn channels() {
         "`else` beside a statement that uses a channel, in a model with `xr` or `xs`",
     );
     accepts("chan c = [1] of { bit }; init { if :: c?[1] -> skip :: else fi }");
-    refuses(
-        "byte c; init { xr c; c++ }",
-        "`xr` of `c`, which is not a channel",
-    );
+    refuses("byte c; init { xr c; c++ }", "`xr` of `c`, which is not a channel");
     refuses(
         "chan c = [1] of { bit }; active proctype P() { xr c; c?_ }
          active proctype Q() { xr c; c?_ }",
@@ -253,10 +172,7 @@ fn channels() {
 
 #[test]
 fn run() {
-    refuses(
-        "proctype P(byte a; int b) { skip } init { run P(1) }",
-        "`P` takes 2 arguments, not 1",
-    );
+    refuses("proctype P(byte a; int b) { skip } init { run P(1) }", "`P` takes 2 arguments, not 1");
     accepts(
         "typedef T { byte a; byte b } proctype P(T t; byte c) { skip } init { T x; run P(x, 1) }",
     );
@@ -265,15 +181,9 @@ fn run() {
         format!("chan c = [1] of {{ byte }}; proctype P() {{ skip }} init {{ {statement} }}")
     };
     refuses(&model("run P() > 0"), "`run` inside another expression");
-    refuses(
-        &model("run P() && run P()"),
-        "a second `run` in one statement",
-    );
+    refuses(&model("run P() && run P()"), "a second `run` in one statement");
     refuses(&model("c!run P()"), "`run` in a message");
-    refuses(
-        &model("byte p = run P(); skip"),
-        "`run` in an initial value",
-    );
+    refuses(&model("byte p = run P(); skip"), "`run` in an initial value");
     refuses(&model("d_step { skip; run P() }"), "`run` in a `d_step`");
     refuses(
         "mtype = { a }; mtype:k = { b }; proctype P(mtype:k m) { skip } init { run P(a) }",
@@ -291,14 +201,8 @@ fn run() {
 
 #[test]
 fn assignments() {
-    refuses(
-        "init { _pid = 1 }",
-        "assignment to `_pid`, a variable that only the system sets",
-    );
-    refuses(
-        "mtype = { a }; init { a = 1 }",
-        "assignment to `a`, an mtype constant",
-    );
+    refuses("init { _pid = 1 }", "assignment to `_pid`, a variable that only the system sets");
+    refuses("mtype = { a }; init { a = 1 }", "assignment to `a`, an mtype constant");
     refuses("init { _ == 1 }", "`_` has no value to be read");
     accepts("init { _ = 1; _priority = 2 }");
     warns("byte x; init { x = 300 }", "300 is stored as 44");
@@ -316,14 +220,8 @@ fn assignments() {
         "typedef T { byte f } T t; init { for (t.f : 1 .. 3) { skip } }",
         "`t.f` is not a plain variable that can count",
     );
-    refuses(
-        "byte i; init { for (i : 3 .. 1) { skip } }",
-        "the range 3 .. 1 is empty",
-    );
-    refuses(
-        "byte i, a; init { for (i in a) { skip } }",
-        "`a` is not an array to run over",
-    );
+    refuses("byte i; init { for (i : 3 .. 1) { skip } }", "the range 3 .. 1 is empty");
+    refuses("byte i, a; init { for (i in a) { skip } }", "`a` is not an array to run over");
     refuses(
         "typedef T { byte f } chan c = [0] of { T }; T t; init { for (t in c) { skip } }",
         "`c` is not a channel of single `T` records",
@@ -333,28 +231,13 @@ fn assignments() {
 #[test]
 fn labels_and_d_steps() {
     refuses("init { L: skip; L: skip }", "label `L` is declared twice");
-    refuses(
-        "init { L: skip; { skip; L: skip } }",
-        "label `L` is declared twice",
-    );
+    refuses("init { L: skip; { skip; L: skip } }", "label `L` is declared twice");
     accepts("init { { skip; L: skip }; { skip; L: skip }; goto L }");
-    refuses(
-        "init { goto L; d_step { skip; L: skip } }",
-        "`goto` into a `d_step`",
-    );
-    refuses(
-        "init { d_step { skip; goto L }; L: skip }",
-        "`goto` out of a `d_step`",
-    );
-    refuses(
-        "init { do :: d_step { skip; break } od }",
-        "`break` out of a `d_step`",
-    );
+    refuses("init { goto L; d_step { skip; L: skip } }", "`goto` into a `d_step`");
+    refuses("init { d_step { skip; goto L }; L: skip }", "`goto` out of a `d_step`");
+    refuses("init { do :: d_step { skip; break } od }", "`break` out of a `d_step`");
     accepts("init { d_step { skip; L: if :: goto L :: skip fi; do :: break od } }");
-    refuses(
-        "init { skip; { L: skip; goto L } }",
-        "a label at the beginning of a block",
-    );
+    refuses("init { skip; { L: skip; goto L } }", "a label at the beginning of a block");
     accepts("init { skip; { L: do :: goto L od } }");
     warns(
         "chan c = [0] of { bit }; init { d_step { skip; c!1 } }",
@@ -373,10 +256,7 @@ fn claims_and_traces() {
         "chan c = [1] of { bit }; never { c!1 } init { skip }",
         "a never claim can neither send nor receive",
     );
-    warns(
-        "byte x; never { x = 1 } init { x == 1 }",
-        "a never claim with a side effect",
-    );
+    warns("byte x; never { x = 1 } init { x == 1 }", "a never claim with a side effect");
     refuses("init { np_ }", "`np_` can be used only in claims");
     accepts("never { np_ } ltl p { [] np_ } init { skip }");
     warns("init { enabled(0) }", "`enabled` is meant for never claims");
@@ -384,10 +264,7 @@ fn claims_and_traces() {
         "chan c = [0] of { bit }; never { enabled(1) } init { skip }",
         "`enabled` cannot be used in a model with rendezvous channels",
     );
-    refuses(
-        "never a { skip } ltl a { [] true } init { skip }",
-        "two claims are named `a`",
-    );
+    refuses("never a { skip } ltl a { [] true } init { skip }", "two claims are named `a`");
     let model = |events: &str| {
         format!("chan c = [1] of {{ bit }}; byte x; trace {{ {events} }} init {{ c!1; x = 1 }}")
     };
@@ -409,39 +286,25 @@ fn remote_references() {
              active proctype Q() {{ {expr} }}"
         )
     };
-    accepts(&model(
-        "P@L && P[0]@L && P:v == P[0]:a[1] && P:w == 1 && P:_pid == 0",
-    ));
+    accepts(&model("P@L && P[0]@L && P:v == P[0]:a[1] && P:w == 1 && P:_pid == 0"));
     accepts("never { P@L } active proctype P() { L: skip }");
     refuses(&model("P@M"), "no label `M` in `P`");
     refuses(&model("P:z == 1"), "no variable `z` in `P`");
     refuses(&model("P:t == 1"), "`P` has several variables `t`");
     refuses(&model("R@L"), "no process type `R`");
-    refuses(
-        &model("d_step { P@L }"),
-        "a `d_step` cannot look into another process",
-    );
+    refuses(&model("d_step { P@L }"), "a `d_step` cannot look into another process");
 }
 
 #[test]
 fn printf_formats() {
     accepts("byte x; init { printf(\"%d %e %%\\n\", x, 2) }");
-    warns(
-        "byte x; init { printf(\"%d %d\\n\", x) }",
-        "`printf` wants 2 values, but there are 1",
-    );
-    warns(
-        "byte x; init { printf(\"%q\\n\", x) }",
-        "`printf` does not know `%q`",
-    );
+    warns("byte x; init { printf(\"%d %d\\n\", x) }", "`printf` wants 2 values, but there are 1");
+    warns("byte x; init { printf(\"%q\\n\", x) }", "`printf` does not know `%q`");
 }
 
 #[test]
 fn a_mistake_in_an_inline_is_told_once() {
-    refuses(
-        "inline f() { x = 1 } init { f(); f(); f() }",
-        "`x` is not declared",
-    );
+    refuses("inline f() { x = 1 } init { f(); f(); f() }", "`x` is not declared");
     refuses(
         "byte a[2]; inline f() { a = 1 } init { f(); f() }",
         "`a` is an array and needs an index",
@@ -459,16 +322,8 @@ fn c_code_is_not_read() {
 #[test]
 fn deep_models_do_not_exhaust_the_stack() {
     let deep = [
-        format!(
-            "byte x; init {{ x = {}x{} }}",
-            "-(".repeat(450),
-            ")".repeat(450)
-        ),
-        format!(
-            "init {{ {}skip{} }}",
-            "{ skip; ".repeat(900),
-            " }".repeat(900)
-        ),
+        format!("byte x; init {{ x = {}x{} }}", "-(".repeat(450), ")".repeat(450)),
+        format!("init {{ {}skip{} }}", "{ skip; ".repeat(900), " }".repeat(900)),
     ];
     for text in deep {
         let model = on_stack(64 << 20, move || parse_text(&text).0);
@@ -489,7 +344,5 @@ fn records_that_double_are_measured_at_once() {
     for n in 1..2000 {
         records += &format!("typedef T{n} {{ T{} a; T{} b }}\n", n - 1, n - 1);
     }
-    accepts(&format!(
-        "{records} proctype P(T1999 t) {{ skip }} init {{ skip }}"
-    ));
+    accepts(&format!("{records} proctype P(T1999 t) {{ skip }} init {{ skip }}"));
 }

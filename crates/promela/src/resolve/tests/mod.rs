@@ -42,9 +42,5 @@ fn warns(text: &str, message: &str) {
 #[track_caller]
 fn accepts(text: &str) {
     let loaded = load(text);
-    assert!(
-        loaded.diagnostics.is_empty(),
-        "{text}: {:?}",
-        loaded.diagnostics
-    );
+    assert!(loaded.diagnostics.is_empty(), "{text}: {:?}", loaded.diagnostics);
 }

@@ -36,9 +36,7 @@ fn mtype_names_are_numbered_from_the_last() {
     let loaded = loaded("mtype = {a, b, c}; mtype:k = {x, y}; mtype = {d, e}; init { skip }");
     let values = |set: usize| {
         let values = loaded.symbols.mtypes[set].values.iter();
-        values
-            .map(|(name, value)| format!("{name}{value}"))
-            .collect::<Vec<_>>()
+        values.map(|(name, value)| format!("{name}{value}")).collect::<Vec<_>>()
     };
     assert_eq!(values(0), ["c1", "b2", "a3", "e4", "d5"]);
     assert_eq!(values(1), ["y1", "x2"]);
@@ -82,14 +80,7 @@ fn a_call_of_an_inline_is_a_block() {
         .map(|&id| loaded.symbols.variable(id))
         .map(|v| (v.name.as_str(), v.block.clone(), v.at_creation))
         .collect();
-    assert_eq!(
-        shown,
-        [
-            ("u", vec![], true),
-            ("t", vec![1], false),
-            ("t", vec![2], false)
-        ]
-    );
+    assert_eq!(shown, [("u", vec![], true), ("t", vec![1], false), ("t", vec![2], false)]);
 }
 
 #[test]
@@ -138,10 +129,7 @@ fn bounds_are_constant_expressions() {
     let loaded = load(text);
     let symbols = &loaded.symbols;
     assert_eq!(symbols.variable(variable(symbols, "a")).array, Some(5));
-    assert_eq!(
-        symbols.variable(variable(symbols, "u")).ty,
-        Type::Unsigned(5)
-    );
+    assert_eq!(symbols.variable(variable(symbols, "u")).ty, Type::Unsigned(5));
     assert_eq!(symbols.bodies[0].active, 2);
 }
 
@@ -150,21 +138,15 @@ fn jumps_find_the_label_of_their_block() {
     let loaded = loaded(
         "inline f() { skip; L: goto L } init { f(); f(); { skip; L: skip; goto L }; goto M; M: skip }",
     );
-    let labels: Vec<_> = loaded.symbols.bodies[0]
-        .labels
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let labels: Vec<_> =
+        loaded.symbols.bodies[0].labels.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(labels, ["L", "L", "L", "M"]);
     let mut jumps = Vec::new();
     for occurrence in 0..6 {
         jumps.push(meaning(&loaded, "L", occurrence));
     }
     let label = |n| Some(Symbol::Label(n));
-    assert_eq!(
-        jumps,
-        [label(0), label(0), label(1), label(1), label(2), label(2)]
-    );
+    assert_eq!(jumps, [label(0), label(0), label(1), label(1), label(2), label(2)]);
     assert_eq!(meaning(&loaded, "M", 0), label(3));
 }
 
@@ -227,12 +209,7 @@ fn bodies_have_the_names_and_numbers_of_spin() {
         "never { skip } active proctype A() { skip } never { skip } init { skip }
          chan c = [1] of { bit }; trace { do :: c!0 od }",
     );
-    let names: Vec<_> = loaded
-        .symbols
-        .bodies
-        .iter()
-        .map(|b| b.name.as_str())
-        .collect();
+    let names: Vec<_> = loaded.symbols.bodies.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["never_0", "A", "never_1", ":init:", ":trace:"]);
 }
 
