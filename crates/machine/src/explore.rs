@@ -330,14 +330,12 @@ impl Machine {
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
         let context = self.context(&work.state, &work.shape, None, false);
-        let broken =
-            move |condition| context.eval(condition, &mut Mistakes::new()).unwrap_or(0) == 0;
-        self.options
-            .invariants
-            .iter()
-            .enumerate()
-            .filter(move |(_, condition)| broken(*condition))
-            .map(|(i, _)| Violation::Invariant(i as u32))
+        let holds = move |number: u32| {
+            let condition = &self.program.conditions[number as usize].expr;
+            context.eval(condition, &mut Mistakes::new()).is_ok_and(|value| value != 0)
+        };
+        let broken = self.options.invariants.iter().copied().filter(move |&number| !holds(number));
+        broken.map(Violation::Invariant)
     }
 
     pub(crate) fn invalid_end(&self, work: &Work) -> bool {
@@ -632,7 +630,8 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run.
+    /// All moves of a state between two steps of a run. Gives also what is wrong there, and whether
+    /// it is a state as searches know it: not one inside of an atomic sequence that goes on.
     pub(crate) fn all_moves(
         &self,
         work: Work,
@@ -640,7 +639,7 @@ impl Machine {
         claim_turn: bool,
         scratch: &mut Scratch,
         mut each: impl FnMut(Taken, &Work, Vec<Violation>),
-    ) -> Vec<Violation> {
+    ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
         frame.claim_turn = claim_turn;
@@ -653,7 +652,7 @@ impl Machine {
             }
             let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
-                return found;
+                return (found, frame.exclusive.is_none());
             }
             if frame.exclusive.take().is_some() {
                 continue;
@@ -668,7 +667,7 @@ impl Machine {
             {
                 found.push(Violation::InvalidEndState);
             }
-            return found;
+            return (found, true);
         }
     }
 }
