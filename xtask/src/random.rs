@@ -194,6 +194,8 @@ struct Comparison {
     states: u64,
     errors: Vec<String>,
     differences: Vec<String>,
+    /// Our checker does not say whether the claim holds.
+    undecided: bool,
     /// What SPIN and our checker printed.
     outputs: [(&'static str, String); 4],
 }
@@ -238,6 +240,7 @@ impl Bench {
         };
         let (states, errors) = (Some(comparison.states), comparison.errors.clone());
         let verdict = match comparison.differences.is_empty() {
+            true if comparison.undecided => Verdict::Skipped("claim not decided".to_owned()),
             true => Verdict::Passed,
             false => {
                 let folder = self.keep.join(seed.to_string());
@@ -314,6 +317,7 @@ impl Bench {
             states,
             errors,
             differences: Vec::new(),
+            undecided: false,
             outputs: [
                 ("spin", String::new()),
                 ("dfs", String::new()),
@@ -382,7 +386,9 @@ impl Bench {
                     .iter()
                     .any(|error| error.kind != "invalid-end-state");
                 let spin = report.errors > 0;
-                if ours != spin {
+                if !ours && answer.verdict == "incomplete" {
+                    comparison.undecided = true;
+                } else if ours != spin {
                     let word = |violated| if violated { "violated" } else { "holds" };
                     comparison.differences.push(format!(
                         "claim: SPIN: {}, ours: {}",
