@@ -156,7 +156,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 }
 
 /// A seed nobody chose.
-fn clock() -> u64 {
+pub fn clock() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |time| time.as_micros() as u64)
 }
