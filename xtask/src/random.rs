@@ -23,7 +23,7 @@ const FILE: &str = "model.pml";
 const LIMIT: Duration = Duration::from_secs(4);
 
 /// The time spent on making a failing model smaller.
-const SHRINKING: Duration = Duration::from_secs(90);
+const SHRINKING: Duration = Duration::from_secs(45);
 
 /// Print the random model of a seed
 #[derive(Clone, Debug, Args)]
@@ -411,9 +411,9 @@ impl Statistics {
     fn add(&mut self, model: &Model, tried: &Tried) {
         self.models += 1;
         self.violated += u64::from(!tried.errors.is_empty());
-        let kind = |text: &String| match text.split_once(" (") {
-            Some((kind, _)) => kind.trim().to_owned(),
-            None => text.clone(),
+        let kind = |text: &String| match text.starts_with("assertion violated") {
+            true => "assertion violated".to_owned(),
+            false => text.clone(),
         };
         let kinds: BTreeSet<String> = tried.errors.iter().map(kind).collect();
         for kind in kinds {

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{StateId, TransitionId};
+use spinward_program::ir::{Action, Expr, StateId, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -370,9 +370,13 @@ impl Machine {
         loop {
             if let Some(offer) = &mut frame.offer {
                 let timeout = self.lasting(frame.timeout);
+                let unanswered = !offer.answered;
                 if let Some(taken) =
                     self.next_answer(offer, timeout, next, findings, &mut frame.idle)
                 {
+                    let moved = unanswered && frame.scan.moved;
+                    let shape = &frame.work.shape;
+                    self.determinism(offer.sender, offer.transition, shape, moved, findings);
                     return Some(taken);
                 }
                 if offer.answered {
@@ -492,6 +496,8 @@ impl Machine {
         Ok(true)
     }
 
+    /// Notes a second possible step of a `D_proctype`; as in SPIN, what always is possible (jumps,
+    /// `skip`, `else`) and a `d_step` do not count.
     fn determinism(
         &self,
         process: usize,
@@ -500,7 +506,15 @@ impl Machine {
         moved: bool,
         findings: &mut Findings,
     ) {
-        if moved && self.program.automaton(shape.processes[process].kind).deterministic {
+        let counts = !matches!(
+            self.program.transition(id).action,
+            Action::Skip
+                | Action::Else
+                | Action::Die
+                | Action::DStep { .. }
+                | Action::Condition(Expr::Const(_))
+        );
+        if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
         }
     }

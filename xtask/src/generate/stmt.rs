@@ -56,7 +56,7 @@ const KINDS: [(usize, Kind); 27] = [
     (2, Scratch),
     (10, Priority),
     (3, ChanCopy),
-    (3, Block),
+    (5, Block),
     (6, Atomic),
     (6, DStep),
     (10, If),
@@ -274,7 +274,7 @@ impl Generator {
 
     fn assert(&mut self, frame: &Frame) -> Stmt {
         self.feature("assert");
-        let condition = match self.dice.below(5) {
+        let condition = match self.dice.below(3) {
             0 => self.condition(frame),
             _ => {
                 let few = self.few(frame);
@@ -642,7 +642,7 @@ impl Generator {
     fn block(&mut self, frame: &mut Frame, place: Place) -> Stmt {
         let scope = frame.vars.clone();
         let mut body = Vec::new();
-        let name = ["s0", "s1", "s2"][self.dice.below(3)];
+        let name = ["s0", "s0", "s0", "s1"][self.dice.below(4)];
         let known = frame.vars.iter().any(|var| var.root() == name);
         if !known && self.dice.chance(80) {
             self.feature("variable of a block");
