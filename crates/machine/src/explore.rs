@@ -338,12 +338,18 @@ impl Machine {
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
         let context = self.context(&work.state, &work.shape, None, false);
-        let holds = move |number: u32| {
+        self.options.invariants.iter().filter_map(move |&number| {
+            let mut mistakes = Mistakes::new();
             let condition = &self.program.conditions[number as usize].expr;
-            context.eval(condition, &mut Mistakes::new()).is_ok_and(|value| value != 0)
-        };
-        let broken = self.options.invariants.iter().copied().filter(move |&number| !holds(number));
-        broken.map(Violation::Invariant)
+            let value = context.eval(condition, &mut mistakes);
+            match (value, mistakes.first()) {
+                (Err(error), _) | (_, Some(&error)) => {
+                    Some(Violation::InvariantUndefined(number, error))
+                }
+                (Ok(0), None) => Some(Violation::Invariant(number)),
+                (Ok(_), None) => None,
+            }
+        })
     }
 
     pub(crate) fn invalid_end(&self, work: &Work) -> bool {
