@@ -27,6 +27,8 @@ pub struct Generated {
     pub claim: bool,
     /// The model has a rendezvous channel.
     pub rendezvous: bool,
+    /// The model has a trace or notrace assertion.
+    pub trace: bool,
 }
 
 /// Why SPIN gave no verifier, or no answer.
@@ -90,6 +92,7 @@ pub fn generate(dir: &Path, model: &str) -> Result<std::result::Result<Generated
     Ok(Ok(Generated {
         dir: dir.to_owned(),
         claim: has_claim(&header),
+        trace: header.contains("#define EVENT_TRACE\t"),
         rendezvous: has_rendezvous(&source),
     }))
 }

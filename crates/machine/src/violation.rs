@@ -10,7 +10,8 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
-    /// One of the invariants that were asked for, by its number, does not hold.
+    /// One of the program's conditions, by its number, does not hold in every state, or has no
+    /// value there.
     Invariant(u32),
     /// The never claim has come to its end.
     ClaimEnd,
@@ -58,7 +59,7 @@ pub enum RuntimeError {
     Nondeterminism,
     /// A priority outside of 1 to 255.
     PriorityRange,
-    /// `enabled(_pid)`
+    /// `enabled(_pid)`, or by way of another process.
     EnabledOfSelf,
     /// Two transitions of a trace match one event.
     TraceNondeterminism,
@@ -93,7 +94,9 @@ impl Violation {
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }
-            Self::Invariant(_) => "an invariant does not hold".into(),
+            Self::Invariant(number) => {
+                format!("invariant violated: {}", program.conditions[number as usize].text)
+            }
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
@@ -122,7 +125,9 @@ impl RuntimeError {
             Self::DStepRendezvous => "a rendezvous send inside a d_step".into(),
             Self::Nondeterminism => "a D_proctype has two possible steps at once".into(),
             Self::PriorityRange => "a priority outside of 1 to 255".into(),
-            Self::EnabledOfSelf => "a process asks whether itself is enabled".into(),
+            Self::EnabledOfSelf => {
+                "a process asks, perhaps by way of others, whether itself is enabled".into()
+            }
             Self::TraceNondeterminism => "two transitions of the trace match one event".into(),
         }
     }

@@ -17,7 +17,7 @@ mod units;
 use std::collections::BTreeSet;
 
 pub use ast::{Class, Model};
-use dice::Dice;
+pub use dice::Dice;
 use scope::{Chan, Inline, Plan, Shape, Var};
 
 /// The model of a seed.
@@ -72,7 +72,7 @@ impl Generator {
             (6, Class::Trace),
         ]);
         let exclusive = class == Class::Plain && dice.chance(8);
-        let wraps = dice.chance(12);
+        let wraps = dice.chance(20);
         let lenient = dice.chance(40);
         Self {
             dice,
