@@ -65,8 +65,6 @@ pub(crate) struct Frame {
     depth: usize,
     /// Whether anybody could move.
     any: bool,
-    /// What went wrong while transitions were looked at that turned out not to be possible.
-    idle: Vec<Violation>,
     /// The oldest process that may move.
     lowest: usize,
     scan: Scan,
@@ -75,13 +73,22 @@ pub(crate) struct Frame {
 
 /// A move of a frame.
 pub(crate) struct Taken {
-    /// One step, or the two of a rendezvous.
+    /// One step, or the two of a rendezvous; none if something went wrong while a transition was
+    /// looked at that turned out not to be possible.
     pub steps: [Step; 2],
     pub count: usize,
     /// The process that goes on alone.
     pub exclusive: Option<usize>,
     /// Whether it leads anywhere; a run-time error ends the run.
     pub alive: bool,
+}
+
+impl Taken {
+    /// Nobody moved, but something went wrong.
+    fn nothing() -> Self {
+        let none = Step { process: 0, transition: TransitionId(0) };
+        Self { steps: [none; 2], count: 0, exclusive: None, alive: false }
+    }
 }
 
 /// Room to work in.
@@ -122,7 +129,6 @@ impl Frame {
             retry: false,
             depth: 0,
             any: false,
-            idle: Vec::new(),
             lowest: 0,
             scan: Scan::default(),
             offer: None,
@@ -246,7 +252,6 @@ impl Machine {
         frame.timeout = false;
         frame.retry = false;
         frame.depth = 0;
-        frame.idle.clear();
         frame.rewind();
         scratch.frames.push(frame);
     }
@@ -284,9 +289,6 @@ impl Machine {
     fn leave(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
-        for violation in frame.idle.drain(..) {
-            sink.violation(violation, steps)?;
-        }
         if frame.claim_turn {
             if frame.retry {
                 frame.retry = false;
@@ -361,9 +363,7 @@ impl Machine {
         }
         loop {
             if let Some(offer) = &mut frame.offer {
-                if let Some(taken) =
-                    self.next_answer(offer, frame.timeout, next, findings, &mut frame.idle)
-                {
+                if let Some(taken) = self.next_answer(offer, frame.timeout, next, findings) {
                     return Some(taken);
                 }
                 if offer.answered {
@@ -380,7 +380,10 @@ impl Machine {
                     return None;
                 }
                 scan.process -= 1;
-                self.scan_process(&frame.work, scan, frame.timeout, &mut frame.idle);
+                self.scan_process(&frame.work, scan, frame.timeout, findings);
+                if !findings.violations.is_empty() {
+                    return Some(Taken::nothing());
+                }
                 continue;
             }
             let id = TransitionId(scan.next);
@@ -396,10 +399,8 @@ impl Machine {
             let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
-                Ok(Guard::No) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No) if findings.violations.is_empty() => continue,
+                Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
                     match self.offer(&context, id, &mut message, findings) {
@@ -435,7 +436,7 @@ impl Machine {
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
-    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, idle: &mut Vec<Violation>) {
+    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, findings: &mut Findings) {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
@@ -456,7 +457,7 @@ impl Machine {
             mistakes.push(error);
         }
         let first = TransitionId(transitions.start);
-        idle.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
+        findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
@@ -516,7 +517,6 @@ impl Machine {
         timeout: bool,
         next: &mut Work,
         findings: &mut Findings,
-        idle: &mut Vec<Violation>,
     ) -> Option<Taken> {
         loop {
             let scan = &mut offer.scan;
@@ -526,7 +526,10 @@ impl Machine {
                 }
                 scan.process -= 1;
                 if scan.process != offer.sender {
-                    self.scan_process(&offer.offered, scan, timeout, idle);
+                    self.scan_process(&offer.offered, scan, timeout, findings);
+                    if !findings.violations.is_empty() {
+                        return Some(Taken::nothing());
+                    }
                 }
                 continue;
             }
@@ -541,10 +544,8 @@ impl Machine {
             let context =
                 self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
             let done = match self.answers(&context, id, &offer.message, findings) {
-                Ok(false) => {
-                    idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(false) if findings.violations.is_empty() => continue,
+                Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
@@ -591,10 +592,8 @@ impl Machine {
             }
             let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
-                Ok(Guard::No | Guard::Offer) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
+                Ok(Guard::No | Guard::Offer) => return Some(Taken::nothing()),
                 Ok(Guard::Yes) => {
                     copy(&frame.work, next);
                     self.take(next, None, id, frame.timeout, findings)
@@ -633,11 +632,15 @@ impl Machine {
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
+            let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 let violations = std::mem::take(&mut scratch.findings.violations);
-                each(taken, &next, violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                } else {
+                    each(taken, &next, violations);
+                }
             }
-            let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
                 return found;
             }
