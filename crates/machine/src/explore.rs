@@ -65,8 +65,6 @@ pub(crate) struct Frame {
     depth: usize,
     /// Whether anybody could move.
     any: bool,
-    /// What went wrong while transitions were looked at that turned out not to be possible.
-    idle: Vec<Violation>,
     /// The oldest process that may move.
     lowest: usize,
     scan: Scan,
@@ -75,13 +73,22 @@ pub(crate) struct Frame {
 
 /// A move of a frame.
 pub(crate) struct Taken {
-    /// One step, or the two of a rendezvous.
+    /// One step, or the two of a rendezvous; none if something went wrong while a transition was
+    /// looked at that turned out not to be possible.
     pub steps: [Step; 2],
     pub count: usize,
     /// The process that goes on alone.
     pub exclusive: Option<usize>,
     /// Whether it leads anywhere; a run-time error ends the run.
     pub alive: bool,
+}
+
+impl Taken {
+    /// Nobody moved, but something went wrong.
+    fn nothing() -> Self {
+        let none = Step { process: 0, transition: TransitionId(0) };
+        Self { steps: [none; 2], count: 0, exclusive: None, alive: false }
+    }
 }
 
 /// Room to work in.
@@ -122,7 +129,6 @@ impl Frame {
             retry: false,
             depth: 0,
             any: false,
-            idle: Vec::new(),
             lowest: 0,
             scan: Scan::default(),
             offer: None,
@@ -254,7 +260,6 @@ impl Machine {
         frame.timeout = false;
         frame.retry = false;
         frame.depth = 0;
-        frame.idle.clear();
         frame.rewind();
         scratch.frames.push(frame);
     }
@@ -292,9 +297,6 @@ impl Machine {
     fn leave(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
-        for violation in frame.idle.drain(..) {
-            sink.violation(violation, steps)?;
-        }
         if frame.claim_turn {
             if frame.retry {
                 frame.retry = false;
@@ -375,10 +377,8 @@ impl Machine {
             if let Some(offer) = &mut frame.offer {
                 let timeout = self.lasting(frame.timeout);
                 let unanswered = !offer.answered;
-                if let Some(taken) =
-                    self.next_answer(offer, timeout, next, findings, &mut frame.idle)
-                {
-                    let moved = unanswered && frame.scan.moved;
+                if let Some(taken) = self.next_answer(offer, timeout, next, findings) {
+                    let moved = unanswered && offer.answered && frame.scan.moved;
                     let shape = &frame.work.shape;
                     self.determinism(offer.sender, offer.transition, shape, moved, findings);
                     return Some(taken);
@@ -397,7 +397,10 @@ impl Machine {
                     return None;
                 }
                 scan.process -= 1;
-                self.scan_process(&frame.work, scan, frame.timeout, &mut frame.idle);
+                self.scan_process(&frame.work, scan, frame.timeout, findings);
+                if !findings.violations.is_empty() {
+                    return Some(Taken::nothing());
+                }
                 continue;
             }
             let id = TransitionId(scan.next);
@@ -413,10 +416,8 @@ impl Machine {
             let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
-                Ok(Guard::No) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No) if findings.violations.is_empty() => continue,
+                Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
                     match self.offer(&context, id, &mut message, findings) {
@@ -452,7 +453,7 @@ impl Machine {
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
-    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, idle: &mut Vec<Violation>) {
+    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, findings: &mut Findings) {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
@@ -473,7 +474,7 @@ impl Machine {
             mistakes.push(error);
         }
         let first = TransitionId(transitions.start);
-        idle.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
+        findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
@@ -543,7 +544,6 @@ impl Machine {
         timeout: bool,
         next: &mut Work,
         findings: &mut Findings,
-        idle: &mut Vec<Violation>,
     ) -> Option<Taken> {
         loop {
             let scan = &mut offer.scan;
@@ -553,7 +553,10 @@ impl Machine {
                 }
                 scan.process -= 1;
                 if scan.process != offer.sender {
-                    self.scan_process(&offer.offered, scan, timeout, idle);
+                    self.scan_process(&offer.offered, scan, timeout, findings);
+                    if !findings.violations.is_empty() {
+                        return Some(Taken::nothing());
+                    }
                 }
                 continue;
             }
@@ -568,10 +571,8 @@ impl Machine {
             let context =
                 self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
             let done = match self.answers(&context, id, &offer.message, findings) {
-                Ok(false) => {
-                    idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(false) if findings.violations.is_empty() => continue,
+                Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
@@ -618,10 +619,8 @@ impl Machine {
             }
             let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
-                Ok(Guard::No | Guard::Offer) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
+                Ok(Guard::No | Guard::Offer) => return Some(Taken::nothing()),
                 Ok(Guard::Yes) => {
                     copy(&frame.work, next);
                     self.take(next, None, id, frame.timeout, findings)
@@ -661,11 +660,15 @@ impl Machine {
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
+            let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 let violations = std::mem::take(&mut scratch.findings.violations);
-                each(taken, &next, violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                } else {
+                    each(taken, &next, violations);
+                }
             }
-            let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
                 return (found, frame.exclusive.is_none());
             }
@@ -702,11 +705,16 @@ impl Machine {
         frame.claim_turn = true;
         let mut next = frame.work.clone();
         let mut offered = Vec::new();
+        let mut found = Vec::new();
         for timeout in [false, true] {
             frame.timeout = timeout;
             frame.rewind();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 let violations = std::mem::take(&mut scratch.findings.violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                    continue;
+                }
                 let told = (taken.steps[0], next.state.clone(), violations.clone());
                 if !offered.contains(&told) {
                     offered.push(told);
@@ -717,7 +725,7 @@ impl Machine {
                 break;
             }
         }
-        frame.idle
+        found
     }
 
     /// Whether no process can move while `timeout` is false.
@@ -725,9 +733,9 @@ impl Machine {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();
-        let moves = self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some();
+        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
         scratch.findings.violations.clear();
-        !moves
+        !frame.any
     }
 }
 

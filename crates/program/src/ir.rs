@@ -398,6 +398,8 @@ pub enum Action {
     PrintMtype(Expr, MtypeId),
     /// `set_priority(process, priority)`
     SetPriority(Expr, Expr),
+    /// `_priority = priority`: unlike `set_priority`, SPIN takes any number and keeps eight bits.
+    SetOwnPriority(Expr),
     /// The process dies; possible if it is the youngest.
     Die,
     /// Runs without a stop from `entry` until [`Transition::to`] is reached: in each local state the
