@@ -251,8 +251,9 @@ impl<'m> Resolver<'m> {
         }
     }
 
+    /// `_` has no value; but in a trace it stands for any.
     pub(super) fn check_readable(&mut self, var: &VarRef, target: Target) {
-        if target == Target::Predefined(Predefined::Scratch) {
+        if target == Target::Predefined(Predefined::Scratch) && !self.in_trace() {
             self.report(Diagnostic::error(var.span, "`_` has no value to be read"));
         }
     }

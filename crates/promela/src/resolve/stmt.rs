@@ -273,7 +273,7 @@ impl<'m> Resolver<'m> {
 
     /// A trace holds events and the ways between them.
     fn check_event(&mut self, stmt: &Stmt) {
-        if !matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace)) {
+        if !self.in_trace() {
             return;
         }
         let event = match &stmt.kind {
@@ -439,8 +439,7 @@ impl<'m> Resolver<'m> {
                 self.report(Diagnostic::error(run.span, "`run` in a message"));
             }
         }
-        let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
-        if !is_trace {
+        if !self.in_trace() {
             self.message(span, known, given, true);
         }
         if let Some(id) = known
@@ -480,6 +479,10 @@ impl<'m> Resolver<'m> {
             }
             seen.push(id);
         }
+    }
+
+    pub(super) fn in_trace(&self) -> bool {
+        matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace))
     }
 
     fn no_claim_io(&mut self, span: Span) {
