@@ -348,14 +348,12 @@ impl Machine {
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
         let context = self.context(&work.state, &work.shape, None, false);
-        let broken =
-            move |condition| context.eval(condition, &mut Mistakes::new()).unwrap_or(0) == 0;
-        self.options
-            .invariants
-            .iter()
-            .enumerate()
-            .filter(move |(_, condition)| broken(*condition))
-            .map(|(i, _)| Violation::Invariant(i as u32))
+        let holds = move |number: u32| {
+            let condition = &self.program.conditions[number as usize].expr;
+            context.eval(condition, &mut Mistakes::new()).is_ok_and(|value| value != 0)
+        };
+        let broken = self.options.invariants.iter().copied().filter(move |&number| !holds(number));
+        broken.map(Violation::Invariant)
     }
 
     pub(crate) fn invalid_end(&self, work: &Work) -> bool {
@@ -652,14 +650,16 @@ impl Machine {
     }
 
     /// All moves of a state between two steps of a run. With a claim and inside of an atomic
-    /// sequence that blocks, there are none: it is the claim's turn then.
+    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
+    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
+    /// that goes on.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
         scratch: &mut Scratch,
         mut each: impl FnMut(Taken, &Work, Vec<Violation>),
-    ) -> Vec<Violation> {
+    ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
         let mut next = frame.work.clone();
@@ -671,11 +671,11 @@ impl Machine {
             }
             let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
-                return found;
+                return (found, frame.exclusive.is_none());
             }
             if frame.exclusive.take().is_some() {
                 if self.header.claim.is_some() {
-                    return found;
+                    return (found, true);
                 }
                 continue;
             }
@@ -689,7 +689,7 @@ impl Machine {
             {
                 found.push(Violation::InvalidEndState);
             }
-            return found;
+            return (found, true);
         }
     }
 

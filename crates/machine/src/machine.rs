@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spinward_program::Program;
-use spinward_program::ir::{Action, Block, BodyId, Expr, StateId};
+use spinward_program::ir::{Action, Block, BodyId, StateId};
 
 use crate::exec::Work;
 use crate::explore::{CLAIM, Scratch, Taken};
@@ -25,8 +25,8 @@ pub struct Options {
     pub assertions: bool,
     /// Whether the model's trace is looked at.
     pub trace: bool,
-    /// Conditions over globals that must hold in every state (not inside an atomic sequence).
-    pub invariants: Vec<Expr>,
+    /// Which of the program's conditions must hold in every state (not inside an atomic sequence).
+    pub invariants: Vec<u32>,
 }
 
 /// The meaning of a program.
@@ -154,8 +154,8 @@ impl Machine {
             }
             moves.push(Move { steps: taken.steps[..taken.count].to_vec(), next, violations });
         };
-        let mut found = if claim_turn {
-            self.claim_moves(work, scratch, take)
+        let (mut found, at_rest) = if claim_turn {
+            (self.claim_moves(work, scratch, take), true)
         } else {
             self.all_moves(work, exclusive, scratch, take)
         };
@@ -166,7 +166,7 @@ impl Machine {
         if claim_turn && ended {
             found.push(Violation::ClaimEnd);
         }
-        if config.exclusive.is_none() && !config.system_turn {
+        if at_rest && !config.system_turn {
             found.extend(self.broken_invariants(&self.work(&config.state)));
         }
         (moves, found)

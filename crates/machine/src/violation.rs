@@ -10,7 +10,8 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
-    /// One of the invariants that were asked for, by its number, does not hold.
+    /// One of the program's conditions, by its number, does not hold in every state, or has no
+    /// value there.
     Invariant(u32),
     /// The never claim has come to its end.
     ClaimEnd,
@@ -93,7 +94,9 @@ impl Violation {
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }
-            Self::Invariant(_) => "an invariant does not hold".into(),
+            Self::Invariant(number) => {
+                format!("invariant violated: {}", program.conditions[number as usize].text)
+            }
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),

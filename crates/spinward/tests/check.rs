@@ -173,7 +173,7 @@ fn a_never_claim_is_checked_beside_the_rest() {
     let report = check(text).run().unwrap();
     assert_eq!(report.verdict, Verdict::Violated);
     assert_eq!((report.errors[0].kind, report.errors[0].line), ("never-claim", Some(2)));
-    assert!(report.errors[0].claim.is_some());
+    assert!(report.errors[0].watched.claim.is_some());
     assert_eq!(report.statistics.states_by_property.len(), 2);
 
     let report = check(text).property(Property::Safety).run().unwrap();

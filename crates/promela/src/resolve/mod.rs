@@ -20,9 +20,11 @@ mod walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Diagnostic;
-use crate::ast::{Expr, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
+use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
 use crate::source::Span;
-use crate::symbols::{BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Symbol, Symbols, VarId};
+use crate::symbols::{
+    BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, VarId,
+};
 use later::{Message, Remote, RunCall};
 use scope::{Body, Braces, Globals};
 
@@ -54,8 +56,41 @@ pub fn resolve_formula(formula: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic>
     resolver.measure_records();
     resolver.formula(formula);
     resolver.check_remotes();
+    resolver.check_messages();
     *symbols = resolver.symbols;
     resolver.diagnostics
+}
+
+/// Finds what the names of an expression mean that is to be looked at in every state of a model.
+/// Like a formula it knows only global names, and it cannot use what has a value only while a
+/// process moves.
+pub fn resolve_condition(condition: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic> {
+    let mut diagnostics = resolve_formula(condition, symbols);
+    walk::each(condition, &mut |expr| {
+        let problem = match &expr.kind {
+            ExprKind::Timeout => "`timeout` is not known in a state, only when a process moves",
+            ExprKind::Enabled(_) if has_rendezvous(symbols) => {
+                "`enabled` cannot be used in a model with rendezvous channels"
+            }
+            ExprKind::Var(var) => match symbols.symbol(var.parts[0].name.id) {
+                Some(Symbol::Predefined(Predefined::Pid)) => {
+                    "`_pid` is the number of a process, and this belongs to none"
+                }
+                Some(Symbol::Predefined(Predefined::Priority)) => {
+                    "`_priority` is that of a process, and this belongs to none"
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        diagnostics.push(Diagnostic::error(expr.span, problem));
+    });
+    diagnostics
+}
+
+fn has_rendezvous(symbols: &Symbols) -> bool {
+    let mut channels = symbols.variables.iter().filter_map(|variable| variable.channel.as_ref());
+    channels.any(|channel| channel.capacity == 0)
 }
 
 /// What is known while a model is read.
