@@ -180,6 +180,7 @@ impl Machine {
         });
         let first = scratch.frames.last_mut().expect("just entered");
         first.claim_turn = self.header.claim.is_some();
+        first.timeout = self.take_stutter(&mut first.work.state);
         if self.claim_ended(&first.work) {
             sink.violation(Violation::ClaimEnd, &[])?;
         }
@@ -237,6 +238,12 @@ impl Machine {
             }
         }
         Flow::Continue(())
+    }
+
+    /// Whether the run has ended before this state, so that `timeout` is true for the claim from the
+    /// start; clears that.
+    fn take_stutter(&self, state: &mut [u8]) -> bool {
+        self.header.stutter.is_some_and(|at| std::mem::take(&mut state[at]) != 0)
     }
 
     /// What `timeout` is in the rest of a step that began with it: in SPIN's verifier it is true for
@@ -318,6 +325,9 @@ impl Machine {
                 scratch.frames[below].retry = true;
             } else if self.header.claim.is_some() {
                 // The run has ended; for the claim its last state is repeated for ever.
+                if let Some(at) = self.header.stutter {
+                    frame.work.state[at] = 1;
+                }
                 sink.successor(&frame.work.state, steps)?;
             } else if self.options.end_states && self.invalid_end(&frame.work) {
                 sink.violation(Violation::InvalidEndState, steps)?;

@@ -103,6 +103,8 @@ pub struct Condition {
 pub struct Uses {
     /// `timeout`
     pub timeout: bool,
+    /// `timeout` in a never claim
+    pub timeout_in_claim: bool,
     /// `priority`, `set_priority`, `get_priority`, `_priority`: processes have a priority and it
     /// decides who moves.
     pub priorities: bool,
