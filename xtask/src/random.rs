@@ -386,7 +386,7 @@ impl Bench {
                     .iter()
                     .any(|error| error.kind != "invalid-end-state");
                 let spin = report.errors > 0;
-                if !ours && answer.verdict == "incomplete" {
+                if !ours && !answer.complete {
                     comparison.undecided = true;
                 } else if ours != spin {
                     let word = |violated| if violated { "violated" } else { "holds" };
