@@ -5,7 +5,7 @@ use crate::ast::{NameId, StmtKind, Unit};
 use crate::preprocess::preprocess;
 use crate::resolve::{constant, resolve_formula};
 use crate::symbols::{Predefined, Scope, Symbol, Symbols, Type, VarId};
-use crate::{Loaded, Options, parser};
+use crate::{Loaded, Options, SourceMap, parser};
 
 #[track_caller]
 fn loaded(text: &str) -> Loaded {
