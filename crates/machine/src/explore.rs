@@ -65,8 +65,6 @@ pub(crate) struct Frame {
     depth: usize,
     /// Whether anybody could move.
     any: bool,
-    /// What went wrong while transitions were looked at that turned out not to be possible.
-    idle: Vec<Violation>,
     /// The oldest process that may move.
     lowest: usize,
     scan: Scan,
@@ -75,13 +73,22 @@ pub(crate) struct Frame {
 
 /// A move of a frame.
 pub(crate) struct Taken {
-    /// One step, or the two of a rendezvous.
+    /// One step, or the two of a rendezvous; none if something went wrong while a transition was
+    /// looked at that turned out not to be possible.
     pub steps: [Step; 2],
     pub count: usize,
     /// The process that goes on alone.
     pub exclusive: Option<usize>,
     /// Whether it leads anywhere; a run-time error ends the run.
     pub alive: bool,
+}
+
+impl Taken {
+    /// Nobody moved, but something went wrong.
+    fn nothing() -> Self {
+        let none = Step { process: 0, transition: TransitionId(0) };
+        Self { steps: [none; 2], count: 0, exclusive: None, alive: false }
+    }
 }
 
 /// Room to work in.
@@ -122,7 +129,6 @@ impl Frame {
             retry: false,
             depth: 0,
             any: false,
-            idle: Vec::new(),
             lowest: 0,
             scan: Scan::default(),
             offer: None,
@@ -144,6 +150,7 @@ impl Frame {
     fn same_as(&self, other: &Self) -> bool {
         self.exclusive == other.exclusive
             && self.claim_turn == other.claim_turn
+            && self.timeout == other.timeout
             && self.work.state == other.work.state
     }
 
@@ -151,6 +158,7 @@ impl Frame {
         let mut hasher = FxHasher::default();
         hasher.write(&self.work.state);
         hasher.write_usize(self.exclusive.map_or(0, |p| p + 1));
+        hasher.write_u8(u8::from(self.claim_turn) | u8::from(self.timeout) << 1);
         hasher.finish()
     }
 }
@@ -172,6 +180,7 @@ impl Machine {
         });
         let first = scratch.frames.last_mut().expect("just entered");
         first.claim_turn = self.header.claim.is_some();
+        first.timeout = self.take_stutter(&mut first.work.state);
         if self.claim_ended(&first.work) {
             sink.violation(Violation::ClaimEnd, &[])?;
         }
@@ -209,8 +218,8 @@ impl Machine {
                 sink.successor(&next.state, &scratch.steps)?;
                 continue;
             }
-            let timeout = frame.timeout && claim_moved;
             let claim_turn = claim_moved && taken.exclusive == Some(CLAIM);
+            let timeout = self.lasting(frame.timeout) && !claim_turn;
             let exclusive = taken.exclusive.filter(|&p| p != CLAIM);
             let depth = scratch.steps.len();
             let work = scratch.next.take().expect("filled above");
@@ -231,6 +240,18 @@ impl Machine {
         Flow::Continue(())
     }
 
+    /// Whether the run has ended before this state, so that `timeout` is true for the claim from the
+    /// start; clears that.
+    fn take_stutter(&self, state: &mut [u8]) -> bool {
+        self.header.stutter.is_some_and(|at| std::mem::take(&mut state[at]) != 0)
+    }
+
+    /// What `timeout` is in the rest of a step that began with it: in SPIN's verifier it is true for
+    /// one statement, but with a claim for the claim's move and all of the step that follows.
+    fn lasting(&self, timeout: bool) -> bool {
+        timeout && self.header.claim.is_some()
+    }
+
     /// Pushes a frame, reusing an old one's room.
     fn enter(&self, scratch: &mut Scratch, work: Option<Work>, fill: impl FnOnce(&mut Work)) {
         let mut frame = match scratch.spare.pop() {
@@ -246,7 +267,6 @@ impl Machine {
         frame.timeout = false;
         frame.retry = false;
         frame.depth = 0;
-        frame.idle.clear();
         frame.rewind();
         scratch.frames.push(frame);
     }
@@ -284,9 +304,6 @@ impl Machine {
     fn leave(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
-        for violation in frame.idle.drain(..) {
-            sink.violation(violation, steps)?;
-        }
         if frame.claim_turn {
             if frame.retry {
                 frame.retry = false;
@@ -308,6 +325,9 @@ impl Machine {
                 scratch.frames[below].retry = true;
             } else if self.header.claim.is_some() {
                 // The run has ended; for the claim its last state is repeated for ever.
+                if let Some(at) = self.header.stutter {
+                    frame.work.state[at] = 1;
+                }
                 sink.successor(&frame.work.state, steps)?;
             } else if self.options.end_states && self.invalid_end(&frame.work) {
                 sink.violation(Violation::InvalidEndState, steps)?;
@@ -365,11 +385,10 @@ impl Machine {
         }
         loop {
             if let Some(offer) = &mut frame.offer {
+                let timeout = self.lasting(frame.timeout);
                 let unanswered = !offer.answered;
-                if let Some(taken) =
-                    self.next_answer(offer, frame.timeout, next, findings, &mut frame.idle)
-                {
-                    let moved = unanswered && frame.scan.moved;
+                if let Some(taken) = self.next_answer(offer, timeout, next, findings) {
+                    let moved = unanswered && offer.answered && frame.scan.moved;
                     let shape = &frame.work.shape;
                     self.determinism(offer.sender, offer.transition, shape, moved, findings);
                     return Some(taken);
@@ -388,7 +407,10 @@ impl Machine {
                     return None;
                 }
                 scan.process -= 1;
-                self.scan_process(&frame.work, scan, frame.timeout, &mut frame.idle);
+                self.scan_process(&frame.work, scan, frame.timeout, findings);
+                if !findings.violations.is_empty() {
+                    return Some(Taken::nothing());
+                }
                 continue;
             }
             let id = TransitionId(scan.next);
@@ -404,10 +426,8 @@ impl Machine {
             let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
-                Ok(Guard::No) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No) if findings.violations.is_empty() => continue,
+                Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
                     match self.offer(&context, id, &mut message, findings) {
@@ -443,7 +463,7 @@ impl Machine {
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
-    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, idle: &mut Vec<Violation>) {
+    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, findings: &mut Findings) {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
@@ -464,7 +484,7 @@ impl Machine {
             mistakes.push(error);
         }
         let first = TransitionId(transitions.start);
-        idle.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
+        findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
@@ -534,7 +554,6 @@ impl Machine {
         timeout: bool,
         next: &mut Work,
         findings: &mut Findings,
-        idle: &mut Vec<Violation>,
     ) -> Option<Taken> {
         loop {
             let scan = &mut offer.scan;
@@ -544,7 +563,10 @@ impl Machine {
                 }
                 scan.process -= 1;
                 if scan.process != offer.sender {
-                    self.scan_process(&offer.offered, scan, timeout, idle);
+                    self.scan_process(&offer.offered, scan, timeout, findings);
+                    if !findings.violations.is_empty() {
+                        return Some(Taken::nothing());
+                    }
                 }
                 continue;
             }
@@ -559,10 +581,8 @@ impl Machine {
             let context =
                 self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
             let done = match self.answers(&context, id, &offer.message, findings) {
-                Ok(false) => {
-                    idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(false) if findings.violations.is_empty() => continue,
+                Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
@@ -609,10 +629,8 @@ impl Machine {
             }
             let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
-                Ok(Guard::No | Guard::Offer) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
+                Ok(Guard::No | Guard::Offer) => return Some(Taken::nothing()),
                 Ok(Guard::Yes) => {
                     copy(&frame.work, next);
                     self.take(next, None, id, frame.timeout, findings)
@@ -636,31 +654,38 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run. Gives also what is wrong there, and whether
-    /// it is a state as searches know it: not one inside of an atomic sequence that goes on.
+    /// All moves of a state between two steps of a run. With a claim and inside of an atomic
+    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
+    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
+    /// that goes on.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
-        claim_turn: bool,
         scratch: &mut Scratch,
         mut each: impl FnMut(Taken, &Work, Vec<Violation>),
     ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
-        frame.claim_turn = claim_turn;
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
+            let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 let violations = std::mem::take(&mut scratch.findings.violations);
-                each(taken, &next, violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                } else {
+                    each(taken, &next, violations);
+                }
             }
-            let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
                 return (found, frame.exclusive.is_none());
             }
             if frame.exclusive.take().is_some() {
+                if self.header.claim.is_some() {
+                    return (found, true);
+                }
                 continue;
             }
             if self.program.uses.timeout && !frame.timeout {
@@ -675,6 +700,52 @@ impl Machine {
             }
             return (found, true);
         }
+    }
+
+    /// All moves of the claim: those with `timeout` false, and where the system cannot move also
+    /// those with `timeout` true.
+    pub(crate) fn claim_moves(
+        &self,
+        work: Work,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+    ) -> Vec<Violation> {
+        let stuck = self.program.uses.timeout && self.is_stuck(&work, scratch);
+        let mut frame = Frame::new(work);
+        frame.claim_turn = true;
+        let mut next = frame.work.clone();
+        let mut offered = Vec::new();
+        let mut found = Vec::new();
+        for timeout in [false, true] {
+            frame.timeout = timeout;
+            frame.rewind();
+            while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
+                let violations = std::mem::take(&mut scratch.findings.violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                    continue;
+                }
+                let told = (taken.steps[0], next.state.clone(), violations.clone());
+                if !offered.contains(&told) {
+                    offered.push(told);
+                    each(taken, &next, violations);
+                }
+            }
+            if !stuck {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether no process can move while `timeout` is false.
+    fn is_stuck(&self, work: &Work, scratch: &mut Scratch) -> bool {
+        let mut frame = Frame::new(work.clone());
+        frame.rewind();
+        let mut next = frame.work.clone();
+        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
+        scratch.findings.violations.clear();
+        !frame.any
     }
 }
 

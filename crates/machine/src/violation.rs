@@ -60,7 +60,7 @@ pub enum RuntimeError {
     Nondeterminism,
     /// A priority outside of 1 to 255.
     PriorityRange,
-    /// `enabled(_pid)`
+    /// `enabled(_pid)`, or by way of another process.
     EnabledOfSelf,
     /// Two transitions of a trace match one event.
     TraceNondeterminism,
@@ -136,7 +136,9 @@ impl RuntimeError {
             Self::DStepRendezvous => "a rendezvous send inside a d_step".into(),
             Self::Nondeterminism => "a D_proctype has two possible steps at once".into(),
             Self::PriorityRange => "a priority outside of 1 to 255".into(),
-            Self::EnabledOfSelf => "a process asks whether itself is enabled".into(),
+            Self::EnabledOfSelf => {
+                "a process asks, perhaps by way of others, whether itself is enabled".into()
+            }
             Self::TraceNondeterminism => "two transitions of the trace match one event".into(),
         }
     }

@@ -17,7 +17,7 @@ mod units;
 use std::collections::BTreeSet;
 
 pub use ast::{Class, Model};
-use dice::Dice;
+pub use dice::Dice;
 use scope::{Chan, Inline, Plan, Shape, Var};
 
 /// The model of a seed.
