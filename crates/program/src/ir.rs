@@ -315,7 +315,7 @@ pub struct Element {
     pub state: StateId,
     /// As shown to the user: `x = x + 1`.
     pub text: String,
-    /// Where it stands.
+    /// Where it stands; if macros made it, where they are used.
     pub span: Span,
     /// Whether it is listed as unreached when it was not: SPIN leaves out jumps and exits.
     pub listed: bool,
@@ -339,7 +339,7 @@ pub struct Transition {
     /// Not 0: an escape (`unless`); the number tells the escape sequences of a state apart (SPIN's
     /// `e_trans`).
     pub escape: u16,
-    /// Where the statement stands.
+    /// Where the statement stands; if macros made it, where they are used.
     pub span: Span,
 }
 
