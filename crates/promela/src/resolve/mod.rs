@@ -25,7 +25,7 @@ use crate::source::Span;
 use crate::symbols::{
     BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, VarId,
 };
-use later::{Message, Remote, RunCall};
+use later::{Message, Remote, RunCall, Unknown};
 use scope::{Body, Braces, Globals};
 
 pub use constant::constant;
@@ -57,6 +57,7 @@ pub fn resolve_formula(formula: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic>
     resolver.formula(formula);
     resolver.check_remotes();
     resolver.check_messages();
+    resolver.explain_unknown();
     *symbols = resolver.symbols;
     resolver.diagnostics
 }
@@ -131,6 +132,7 @@ struct Resolver<'m> {
     runs: Vec<RunCall<'m>>,
     remotes: Vec<Remote<'m>>,
     messages: Vec<Message>,
+    unknown: Vec<Unknown<'m>>,
 }
 
 impl<'m> Resolver<'m> {
@@ -157,6 +159,7 @@ impl<'m> Resolver<'m> {
             runs: Vec::new(),
             remotes: Vec::new(),
             messages: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -381,6 +384,7 @@ impl<'m> Resolver<'m> {
         self.check_runs();
         self.check_remotes();
         self.check_messages();
+        self.explain_unknown();
         for (set, span) in std::mem::take(&mut self.sets_to_come) {
             let set = self.symbols.mtype(set);
             if set.values.is_empty() {
