@@ -189,6 +189,8 @@ struct Comparison {
     states: u64,
     errors: Vec<String>,
     differences: Vec<String>,
+    /// Our checker does not say whether the claim holds.
+    undecided: bool,
     /// What SPIN and our checker printed.
     outputs: [(&'static str, String); 4],
 }
@@ -227,6 +229,7 @@ impl Bench {
         };
         let (states, errors) = (Some(comparison.states), comparison.errors.clone());
         let verdict = match comparison.differences.is_empty() {
+            true if comparison.undecided => Verdict::Skipped("claim not decided".to_owned()),
             true => Verdict::Passed,
             false => {
                 let folder = self.keep.join(seed.to_string());
@@ -295,6 +298,7 @@ impl Bench {
             states,
             errors,
             differences: Vec::new(),
+            undecided: false,
             outputs: [
                 ("spin", String::new()),
                 ("dfs", String::new()),
@@ -360,7 +364,9 @@ impl Bench {
                 // Beside a claim SPIN does not look for deadlocks; models with claims have no assertions.
                 let ours = answer.errors.iter().any(|error| error.kind != "invalid-end-state");
                 let spin = report.errors > 0;
-                if ours != spin {
+                if !ours && answer.verdict == "incomplete" {
+                    comparison.undecided = true;
+                } else if ours != spin {
                     let word = |violated| if violated { "violated" } else { "holds" };
                     comparison.differences.push(format!(
                         "claim: SPIN: {}, ours: {}",

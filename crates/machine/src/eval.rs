@@ -23,6 +23,8 @@ pub struct Context<'a> {
     pub process: Option<usize>,
     /// What `timeout` is.
     pub timeout: bool,
+    /// How many questions whether a process is enabled wait for the answer.
+    pub asked: usize,
 }
 
 /// Mistakes after which an evaluation goes on.

@@ -83,7 +83,7 @@ impl Machine {
         process: Option<usize>,
         timeout: bool,
     ) -> Context<'a> {
-        Context { machine: self, state, shape, process, timeout }
+        Context { machine: self, state, shape, process, timeout, asked: 0 }
     }
 
     /// Whether a transition is possible when no message is offered. `moved`: whether another
@@ -755,7 +755,12 @@ impl Machine {
         process: usize,
         mistakes: &mut Mistakes,
     ) -> Result<bool, RuntimeError> {
-        let context = Context { process: Some(process), ..*asker };
+        // Whoever was asked may ask in turn. With more questions than processes somebody's answer
+        // depends on itself.
+        if asker.asked > asker.shape.processes.len() {
+            return Err(RuntimeError::EnabledOfSelf);
+        }
+        let context = Context { process: Some(process), asked: asker.asked + 1, ..*asker };
         let automaton = self.program.automaton(context.shape.processes[process].kind);
         if let Some(provided) = &automaton.provided
             && context.eval(provided, mistakes)? == 0

@@ -167,6 +167,7 @@ impl Frame {
     fn same_as(&self, other: &Self) -> bool {
         self.exclusive == other.exclusive
             && self.claim_turn == other.claim_turn
+            && self.timeout == other.timeout
             && self.work.state == other.work.state
     }
 
@@ -174,6 +175,7 @@ impl Frame {
         let mut hasher = FxHasher::default();
         hasher.write(&self.work.state);
         hasher.write_usize(self.exclusive.map_or(0, |p| p + 1));
+        hasher.write_u8(u8::from(self.claim_turn) | u8::from(self.timeout) << 1);
         hasher.finish()
     }
 }
@@ -235,8 +237,8 @@ impl Machine {
                 sink.successor(&next.state, &scratch.steps)?;
                 continue;
             }
-            let timeout = frame.timeout && claim_moved;
             let claim_turn = claim_moved && taken.exclusive == Some(CLAIM);
+            let timeout = self.lasting(frame.timeout) && !claim_turn;
             let exclusive = taken.exclusive.filter(|&p| p != CLAIM);
             let depth = scratch.steps.len();
             let work = scratch.next.take().expect("filled above");
@@ -259,6 +261,12 @@ impl Machine {
             }
         }
         Flow::Continue(())
+    }
+
+    /// What `timeout` is in the rest of a step that began with it: in SPIN's verifier it is true for
+    /// one statement, but with a claim for the claim's move and all of the step that follows.
+    fn lasting(&self, timeout: bool) -> bool {
+        timeout && self.header.claim.is_some()
     }
 
     /// Pushes a frame, reusing an old one's room.
@@ -360,14 +368,18 @@ impl Machine {
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
         let context = self.context(&work.state, &work.shape, None, false);
-        let broken =
-            move |condition| context.eval(condition, &mut Mistakes::new()).unwrap_or(0) == 0;
-        self.options
-            .invariants
-            .iter()
-            .enumerate()
-            .filter(move |(_, condition)| broken(*condition))
-            .map(|(i, _)| Violation::Invariant(i as u32))
+        self.options.invariants.iter().filter_map(move |&number| {
+            let mut mistakes = Mistakes::new();
+            let condition = &self.program.conditions[number as usize].expr;
+            let value = context.eval(condition, &mut mistakes);
+            match (value, mistakes.first()) {
+                (Err(error), _) | (_, Some(&error)) => {
+                    Some(Violation::InvariantUndefined(number, error))
+                }
+                (Ok(0), None) => Some(Violation::Invariant(number)),
+                (Ok(_), None) => None,
+            }
+        })
     }
 
     pub(crate) fn invalid_end(&self, work: &Work) -> bool {
@@ -391,9 +403,10 @@ impl Machine {
         }
         loop {
             if let Some(offer) = &mut frame.offer {
+                let timeout = self.lasting(frame.timeout);
                 let unanswered = !offer.answered;
                 if let Some(taken) =
-                    self.next_answer(offer, frame.timeout, next, findings, &mut frame.idle)
+                    self.next_answer(offer, timeout, next, findings, &mut frame.idle)
                 {
                     let moved = unanswered && frame.scan.moved;
                     let shape = &frame.work.shape;
@@ -662,18 +675,19 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run.
+    /// All moves of a state between two steps of a run. With a claim and inside of an atomic
+    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
+    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
+    /// that goes on.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
-        claim_turn: bool,
         scratch: &mut Scratch,
         mut each: impl FnMut(Taken, &Work, Vec<Violation>),
-    ) -> Vec<Violation> {
+    ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
-        frame.claim_turn = claim_turn;
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
@@ -683,9 +697,12 @@ impl Machine {
             }
             let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
-                return found;
+                return (found, frame.exclusive.is_none());
             }
             if frame.exclusive.take().is_some() {
+                if self.header.claim.is_some() {
+                    return (found, true);
+                }
                 continue;
             }
             if self.program.uses.timeout && !frame.timeout {
@@ -698,8 +715,49 @@ impl Machine {
             {
                 found.push(Violation::InvalidEndState);
             }
-            return found;
+            return (found, true);
         }
+    }
+
+    /// All moves of the claim: those with `timeout` false, and where the system cannot move also
+    /// those with `timeout` true.
+    pub(crate) fn claim_moves(
+        &self,
+        work: Work,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+    ) -> Vec<Violation> {
+        let stuck = self.program.uses.timeout && self.is_stuck(&work, scratch);
+        let mut frame = Frame::new(work);
+        frame.claim_turn = true;
+        let mut next = frame.work.clone();
+        let mut offered = Vec::new();
+        for timeout in [false, true] {
+            frame.timeout = timeout;
+            frame.rewind();
+            while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
+                let violations = std::mem::take(&mut scratch.findings.violations);
+                let told = (taken.steps[0], next.state.clone(), violations.clone());
+                if !offered.contains(&told) {
+                    offered.push(told);
+                    each(taken, &next, violations);
+                }
+            }
+            if !stuck {
+                break;
+            }
+        }
+        frame.idle
+    }
+
+    /// Whether no process can move while `timeout` is false.
+    fn is_stuck(&self, work: &Work, scratch: &mut Scratch) -> bool {
+        let mut frame = Frame::new(work.clone());
+        frame.rewind();
+        let mut next = frame.work.clone();
+        let moves = self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some();
+        scratch.findings.violations.clear();
+        !moves
     }
 }
 

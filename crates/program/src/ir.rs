@@ -61,6 +61,8 @@ pub struct Program {
     pub claims: Vec<BodyId>,
     /// The event trace.
     pub trace: Option<BodyId>,
+    /// Conditions about the model that were given beside it.
+    pub conditions: Vec<Condition>,
     /// What the model uses anywhere.
     pub uses: Uses,
 }
@@ -85,6 +87,15 @@ impl Program {
     pub fn channel(&self, id: ChannelTypeId) -> &ChannelType {
         &self.channels[id.0 as usize]
     }
+}
+
+/// A condition about the model, given beside it.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As the user wrote it.
+    pub text: String,
+    /// Its value, in no process.
+    pub expr: Expr,
 }
 
 /// Features that change what the machine must do.

@@ -26,8 +26,8 @@ use self::init::Initializers;
 use self::layout::Layout;
 use self::table::{Flags, Table};
 use crate::ir::{
-    Action, Automaton, Block, BodyId, ControlState, Element, ElementId, Expr, InitStep, Program,
-    StateId, Transition, Uses,
+    Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, InitStep,
+    Program, StateId, Transition, Uses,
 };
 
 /// Makes the program of a model that has no errors so far. What SPIN finds only at this stage comes
@@ -169,6 +169,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             automata.push(self.automaton(BodyId(i as u32), locals, init, &actions));
         }
         self.use_of_units(&self.loaded.model);
+        let conditions = self.conditions();
 
         let mut start = Vec::new();
         for (i, body) in symbols.bodies.iter().enumerate() {
@@ -199,10 +200,25 @@ impl<'f, 'a> Assembly<'f, 'a> {
             start,
             claims: of_kind(&[BodyKind::Never]),
             trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace]).first().copied(),
+            conditions,
             uses: context.uses,
         };
         context.diagnostics.append(&mut context.layout.diagnostics);
         (Some(program), context.diagnostics)
+    }
+
+    /// The conditions beside the model. To ask for priorities does not bring them into effect.
+    fn conditions(&mut self) -> Vec<Condition> {
+        let priorities = self.context.uses.priorities;
+        let given = self.loaded.conditions.iter();
+        let conditions = given
+            .map(|given| Condition {
+                text: given.text.clone(),
+                expr: self.context.expr(&given.expr),
+            })
+            .collect();
+        self.context.uses.priorities = priorities;
+        conditions
     }
 
     fn use_of_units(&mut self, model: &Model) {

@@ -254,7 +254,7 @@ impl Preprocessor<'_> {
             Builtin::Number(text) => text.to_owned(),
             Builtin::Line => self.presumed_line(name.span).to_string(),
             Builtin::File => quote(&self.presumed_file()),
-            Builtin::BaseFile => quote(&self.source.path(self.end.span).display().to_string()),
+            Builtin::BaseFile => quote(&self.source.file(self.root).path.display().to_string()),
             Builtin::IncludeLevel => (self.files.len().saturating_sub(1)).to_string(),
             Builtin::Counter => {
                 self.counter += 1;

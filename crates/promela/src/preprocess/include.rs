@@ -88,8 +88,7 @@ impl Preprocessor<'_> {
     }
 
     pub(super) fn current_path(&self) -> &Path {
-        let root = self.end.span.file;
-        let file = self.files.last().map_or(root, |file| file.lexer.file());
+        let file = self.files.last().map_or(self.end.span.file, |file| file.lexer.file());
         &self.source.file(file).path
     }
 
@@ -102,7 +101,7 @@ impl Preprocessor<'_> {
             dirs.push(dir_of(self.current_path()));
         }
         dirs.extend(self.options.include_dirs.iter().cloned());
-        dirs.push(dir_of(self.source.path(self.end.span)));
+        dirs.push(dir_of(&self.source.file(self.root).path));
         let mut seen = Vec::new();
         dirs.retain(|dir| {
             let new = !seen.contains(dir);

@@ -1,6 +1,6 @@
 //! Names in expressions, and what may stand where.
 
-use super::later::{Message, Remote, RemoteWhat, RunCall};
+use super::later::{Message, Remote, RemoteWhat, RunCall, Unknown};
 use super::scope::Local;
 use super::{Resolver, constant, kind_of};
 use crate::Diagnostic;
@@ -257,6 +257,15 @@ impl<'m> Resolver<'m> {
         }
     }
 
+    /// Whether an expression is just `_`.
+    pub(super) fn is_scratch(&mut self, expr: &'m Expr) -> bool {
+        let ExprKind::Var(var) = &expr.kind else {
+            return false;
+        };
+        var.parts[0].name.text == "_"
+            && self.var_ref(var, false) == Some(Target::Predefined(Predefined::Scratch))
+    }
+
     /// A reference to a single value.
     pub(super) fn scalar(&mut self, var: &'m VarRef) -> Option<Target> {
         let target = self.var_ref(var, false)?;
@@ -333,7 +342,7 @@ impl<'m> Resolver<'m> {
         found
     }
 
-    fn report_undeclared(&mut self, name: &Name) {
+    fn report_undeclared(&mut self, name: &'m Name) {
         let mut error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
         if name.text == "_p" {
             error = error.note("`_p`, SPIN's number of a process's state, is not available");
@@ -350,7 +359,12 @@ impl<'m> Resolver<'m> {
                 error = error.help(help);
             }
         }
+        let reported = self.diagnostics.len();
         self.report(error);
+        if self.diagnostics.len() > reported {
+            let body = self.body.as_ref().map(|body| body.id);
+            self.unknown.push(Unknown { name, body, diagnostic: reported });
+        }
     }
 
     /// Follows a reference that starts at a variable through its fields, and gives the last.

@@ -6,7 +6,7 @@ use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
 use crate::diagnostic::Severity;
 use crate::source::Span;
-use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
+use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId, Variable};
 
 /// A `run`.
 pub(super) struct RunCall<'m> {
@@ -28,6 +28,15 @@ pub(super) struct Remote<'m> {
 pub(super) enum RemoteWhat<'m> {
     Label(&'m Name),
     Variable(&'m VarRef),
+}
+
+/// A name that was reported as not declared.
+pub(super) struct Unknown<'m> {
+    pub name: &'m Name,
+    /// Where it stands.
+    pub body: Option<BodyId>,
+    /// The report.
+    pub diagnostic: usize,
 }
 
 /// A message sent to or received from a channel.
@@ -199,6 +208,39 @@ impl<'m> Resolver<'m> {
             }
         };
         self.follow(var, found, false);
+    }
+
+    /// Tells of names that are not declared where they stand, but elsewhere.
+    pub(super) fn explain_unknown(&mut self) {
+        for Unknown { name, body, diagnostic } in std::mem::take(&mut self.unknown) {
+            let is_it = |variable: &&Variable| {
+                variable.name == name.text
+                    && !variable.synthetic
+                    && matches!(variable.scope, Scope::Local(_))
+            };
+            let Some(variable) = self.symbols.variables.iter().find(is_it) else {
+                continue;
+            };
+            let Scope::Local(owner) = variable.scope else { continue };
+            let owner_info = self.symbols.body(owner);
+            let report = &mut self.diagnostics[diagnostic];
+            report.help.clear();
+            if body == Some(owner) {
+                report.related.push((variable.span, "declared here, in an inner block".into()));
+                report.notes.push("a variable is known from there to the end of its block".into());
+                continue;
+            }
+            let owner_name = owner_info.name.trim_matches(':');
+            report.related.push((variable.span, format!("declared here, in `{owner_name}`")));
+            let may_look_inside =
+                body.is_none_or(|id| self.symbols.body(id).kind == BodyKind::Never);
+            if may_look_inside && owner_info.kind == BodyKind::Proctype {
+                report.help.push(format!("write `{owner_name}:{}`", name.text));
+            } else {
+                report.notes.push("a variable of one process is not known to others".into());
+                report.help.push("declare it outside of the processes to share it".into());
+            }
+        }
     }
 
     pub(super) fn check_messages(&mut self) {

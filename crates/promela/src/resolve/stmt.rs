@@ -163,9 +163,16 @@ impl<'m> Resolver<'m> {
                     .note("there is no one state to jump to"),
             );
         }
-        let is_block =
-            matches!(main.kind, StmtKind::Block(_) | StmtKind::Atomic(_) | StmtKind::DStep(_));
-        if let (Some(label), false) = (main.labels.first(), is_block) {
+        // The label of a block goes before the whole; that of a loop is not where the loop starts.
+        let has_room = matches!(
+            main.kind,
+            StmtKind::Block(_)
+                | StmtKind::Atomic(_)
+                | StmtKind::DStep(_)
+                | StmtKind::Do(_)
+                | StmtKind::For { .. }
+        );
+        if let (Some(label), false) = (main.labels.first(), has_room) {
             self.report(
                 Diagnostic::error(label.name.span, "a label at a statement before `unless`")
                     .help("write `label: { statement unless statement }`"),
@@ -431,15 +438,19 @@ impl<'m> Resolver<'m> {
     fn send(&mut self, channel: &'m VarRef, args: &'m [Expr], span: Span) {
         let known = self.channel(channel, true);
         self.no_claim_io(span);
+        let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
         let mut given = Some(0_usize);
         for arg in args {
+            // In a trace it stands for anything.
+            if is_trace && self.is_scratch(arg) {
+                continue;
+            }
             let width = self.argument(arg);
             given = given.and_then(|given| given.checked_add(width?));
             if let Some(run) = walk::runs(arg).first() {
                 self.report(Diagnostic::error(run.span, "`run` in a message"));
             }
         }
-        let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
         if !is_trace {
             self.message(span, known, given, true);
         }

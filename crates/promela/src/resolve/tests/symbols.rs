@@ -5,7 +5,7 @@ use crate::ast::{NameId, StmtKind, Unit};
 use crate::preprocess::preprocess;
 use crate::resolve::{constant, resolve_formula};
 use crate::symbols::{Predefined, Scope, Symbol, Symbols, Type, VarId};
-use crate::{Loaded, Options, parser};
+use crate::{Loaded, Options, SourceMap, parser};
 
 #[track_caller]
 fn loaded(text: &str) -> Loaded {
@@ -215,17 +215,19 @@ fn bodies_have_the_names_and_numbers_of_spin() {
 
 #[test]
 fn a_formula_of_its_own_sees_global_names_only() {
-    let mut loaded = loaded("byte x; active proctype P() { byte y; L: y = x }");
+    let Loaded { mut model, symbols, .. } =
+        loaded("byte x; active proctype P() { byte y; L: y = x }");
+    let mut symbols = (*symbols).clone();
+    let mut source = SourceMap::default();
     let mut parse = |text: &str| {
-        let Loaded { source, model, .. } = &mut loaded;
         let file = source.add_file("formula".into(), text.to_owned(), None);
-        let (tokens, _) = preprocess(source, file, &Options::default());
-        parser::parse_formula(tokens, model, source).expect("a formula")
+        let (tokens, _) = preprocess(&mut source, file, &Options::default());
+        parser::parse_formula(tokens, &mut model, &mut source).expect("a formula")
     };
     let good = parse("[] (x < 3 && P@L)");
     let bad = parse("<> (y == 1)");
-    assert!(resolve_formula(&good, &mut loaded.symbols).is_empty());
-    let problems = resolve_formula(&bad, &mut loaded.symbols);
+    assert!(resolve_formula(&good, &mut symbols).is_empty());
+    let problems = resolve_formula(&bad, &mut symbols);
     assert_eq!(problems[0].message, "`y` is not declared");
 }
 
