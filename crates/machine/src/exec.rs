@@ -121,6 +121,7 @@ impl Machine {
             | Action::Print { .. }
             | Action::PrintMtype(..)
             | Action::SetPriority(..)
+            | Action::SetOwnPriority(_)
             | Action::Run { .. } => true,
             Action::Else => !moved,
             Action::Condition(condition) => context.eval(condition, mistakes)? != 0,
@@ -131,8 +132,11 @@ impl Machine {
                 }
                 context.message_count(channel) < channel.kind.capacity as usize
             }
-            Action::Receive { channel, random, args, .. } => {
+            Action::Receive { channel, random, keep, args } => {
                 let channel = context.channel(context.eval(channel, mistakes)?)?;
+                if *keep && channel.kind.capacity == 0 {
+                    mistakes.push(RuntimeError::PollOfRendezvous);
+                }
                 context.find_message(channel, *random, args, mistakes)?.is_some()
             }
             Action::Die => context.process.is_some_and(|p| p + 1 == context.shape.processes.len()),
@@ -181,12 +185,19 @@ impl Machine {
         mistakes: &mut Mistakes,
     ) -> Result<bool, RuntimeError> {
         match action {
-            // Nobody can look at an offer and leave it.
-            Action::Receive { channel, args, keep: false, .. } => {
+            Action::Receive { channel, args, keep, .. } => {
                 let number = context.eval(channel, mistakes)?;
+                // A process that waits for a channel it does not have is an error of its own.
+                let kind = context.channel(number)?.kind;
+                if *keep {
+                    // Nobody can look at an offer and leave it.
+                    if kind.capacity == 0 {
+                        mistakes.push(RuntimeError::PollOfRendezvous);
+                    }
+                    return Ok(false);
+                }
                 if number != message.channel {
-                    // A process that waits for a channel it does not have is an error of its own.
-                    return context.channel(number).map(|_| false);
+                    return Ok(false);
                 }
                 if args.len() != message.fields.len() {
                     return Err(RuntimeError::ReceiveFieldCount);
@@ -371,6 +382,13 @@ impl Machine {
                         return Err(RuntimeError::PriorityRange);
                     }
                     store(&mut work.state, at.offset + 2, Scalar::U8, priority);
+                }
+            }
+            Action::SetOwnPriority(priority) => {
+                let priority = eval(work, priority, &mut findings.mistakes)?;
+                if let Some(process) = process {
+                    let at = work.shape.processes[process].offset + 2;
+                    store(&mut work.state, at, Scalar::U8, priority);
                 }
             }
             Action::Run { result, body, args, priority } => {

@@ -74,8 +74,6 @@ pub(crate) struct Frame {
     depth: usize,
     /// Whether anybody could move.
     any: bool,
-    /// What went wrong while transitions were looked at that turned out not to be possible.
-    idle: Vec<Violation>,
     /// The oldest process that may move.
     lowest: usize,
     scan: Scan,
@@ -84,13 +82,22 @@ pub(crate) struct Frame {
 
 /// A move of a frame.
 pub(crate) struct Taken {
-    /// One step, or the two of a rendezvous.
+    /// One step, or the two of a rendezvous; none if something went wrong while a transition was
+    /// looked at that turned out not to be possible.
     pub steps: [Step; 2],
     pub count: usize,
     /// The process that goes on alone.
     pub exclusive: Option<usize>,
     /// Whether it leads anywhere; a run-time error ends the run.
     pub alive: bool,
+}
+
+impl Taken {
+    /// Nobody moved, but something went wrong.
+    fn nothing() -> Self {
+        let none = Step { process: 0, transition: TransitionId(0) };
+        Self { steps: [none; 2], count: 0, exclusive: None, alive: false }
+    }
 }
 
 /// Room to work in.
@@ -145,7 +152,6 @@ impl Frame {
             retry: false,
             depth: 0,
             any: false,
-            idle: Vec::new(),
             lowest: 0,
             scan: Scan::default(),
             offer: None,
@@ -200,6 +206,7 @@ impl Machine {
         });
         let first = scratch.frames.last_mut().expect("just entered");
         first.claim_turn = self.header.claim.is_some();
+        first.timeout = self.take_stutter(&mut first.work.state);
         if self.claim_ended(&first.work) {
             sink.violation(Violation::ClaimEnd, &[])?;
         }
@@ -263,6 +270,12 @@ impl Machine {
         Flow::Continue(())
     }
 
+    /// Whether the run has ended before this state, so that `timeout` is true for the claim from the
+    /// start; clears that.
+    fn take_stutter(&self, state: &mut [u8]) -> bool {
+        self.header.stutter.is_some_and(|at| std::mem::take(&mut state[at]) != 0)
+    }
+
     /// What `timeout` is in the rest of a step that began with it: in SPIN's verifier it is true for
     /// one statement, but with a claim for the claim's move and all of the step that follows.
     fn lasting(&self, timeout: bool) -> bool {
@@ -284,7 +297,6 @@ impl Machine {
         frame.timeout = false;
         frame.retry = false;
         frame.depth = 0;
-        frame.idle.clear();
         frame.rewind();
         scratch.frames.push(frame);
     }
@@ -322,9 +334,6 @@ impl Machine {
     fn leave(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
-        for violation in frame.idle.drain(..) {
-            sink.violation(violation, steps)?;
-        }
         if frame.claim_turn {
             if frame.retry {
                 frame.retry = false;
@@ -346,6 +355,9 @@ impl Machine {
                 scratch.frames[below].retry = true;
             } else if self.header.claim.is_some() {
                 // The run has ended; for the claim its last state is repeated for ever.
+                if let Some(at) = self.header.stutter {
+                    frame.work.state[at] = 1;
+                }
                 sink.successor(&frame.work.state, steps)?;
             } else if self.options.end_states && self.invalid_end(&frame.work) {
                 sink.violation(Violation::InvalidEndState, steps)?;
@@ -405,10 +417,8 @@ impl Machine {
             if let Some(offer) = &mut frame.offer {
                 let timeout = self.lasting(frame.timeout);
                 let unanswered = !offer.answered;
-                if let Some(taken) =
-                    self.next_answer(offer, timeout, next, findings, &mut frame.idle)
-                {
-                    let moved = unanswered && frame.scan.moved;
+                if let Some(taken) = self.next_answer(offer, timeout, next, findings) {
+                    let moved = unanswered && offer.answered && frame.scan.moved;
                     let shape = &frame.work.shape;
                     self.determinism(offer.sender, offer.transition, shape, moved, findings);
                     return Some(taken);
@@ -427,7 +437,10 @@ impl Machine {
                     return None;
                 }
                 scan.process -= 1;
-                self.scan_process(&frame.work, scan, frame.timeout, &mut frame.idle);
+                self.scan_process(&frame.work, scan, frame.timeout, findings);
+                if !findings.violations.is_empty() {
+                    return Some(Taken::nothing());
+                }
                 continue;
             }
             let id = TransitionId(scan.next);
@@ -443,10 +456,8 @@ impl Machine {
             let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
-                Ok(Guard::No) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No) if findings.violations.is_empty() => continue,
+                Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
                     match self.offer(&context, id, &mut message, findings) {
@@ -482,7 +493,7 @@ impl Machine {
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
-    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, idle: &mut Vec<Violation>) {
+    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, findings: &mut Findings) {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
@@ -503,7 +514,7 @@ impl Machine {
             mistakes.push(error);
         }
         let first = TransitionId(transitions.start);
-        idle.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
+        findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
@@ -573,7 +584,6 @@ impl Machine {
         timeout: bool,
         next: &mut Work,
         findings: &mut Findings,
-        idle: &mut Vec<Violation>,
     ) -> Option<Taken> {
         loop {
             let scan = &mut offer.scan;
@@ -583,7 +593,10 @@ impl Machine {
                 }
                 scan.process -= 1;
                 if scan.process != offer.sender {
-                    self.scan_process(&offer.offered, scan, timeout, idle);
+                    self.scan_process(&offer.offered, scan, timeout, findings);
+                    if !findings.violations.is_empty() {
+                        return Some(Taken::nothing());
+                    }
                 }
                 continue;
             }
@@ -598,10 +611,8 @@ impl Machine {
             let context =
                 self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
             let done = match self.answers(&context, id, &offer.message, findings) {
-                Ok(false) => {
-                    idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(false) if findings.violations.is_empty() => continue,
+                Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
@@ -648,10 +659,8 @@ impl Machine {
             }
             let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
-                Ok(Guard::No | Guard::Offer) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
+                Ok(Guard::No | Guard::Offer) => return Some(Taken::nothing()),
                 Ok(Guard::Yes) => {
                     copy(&frame.work, next);
                     self.take(next, None, id, frame.timeout, findings)
@@ -691,11 +700,15 @@ impl Machine {
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
+            let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 let violations = std::mem::take(&mut scratch.findings.violations);
-                each(taken, &next, violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                } else {
+                    each(taken, &next, violations);
+                }
             }
-            let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
                 return (found, frame.exclusive.is_none());
             }
@@ -732,11 +745,16 @@ impl Machine {
         frame.claim_turn = true;
         let mut next = frame.work.clone();
         let mut offered = Vec::new();
+        let mut found = Vec::new();
         for timeout in [false, true] {
             frame.timeout = timeout;
             frame.rewind();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 let violations = std::mem::take(&mut scratch.findings.violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                    continue;
+                }
                 let told = (taken.steps[0], next.state.clone(), violations.clone());
                 if !offered.contains(&told) {
                     offered.push(told);
@@ -747,7 +765,7 @@ impl Machine {
                 break;
             }
         }
-        frame.idle
+        found
     }
 
     /// Whether no process can move while `timeout` is false.
@@ -755,9 +773,9 @@ impl Machine {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();
-        let moves = self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some();
+        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
         scratch.findings.violations.clear();
-        !moves
+        !frame.any
     }
 }
 

@@ -103,6 +103,8 @@ pub struct Condition {
 pub struct Uses {
     /// `timeout`
     pub timeout: bool,
+    /// `timeout` in a never claim
+    pub timeout_in_claim: bool,
     /// `priority`, `set_priority`, `get_priority`, `_priority`: processes have a priority and it
     /// decides who moves.
     pub priorities: bool,
@@ -398,6 +400,8 @@ pub enum Action {
     PrintMtype(Expr, MtypeId),
     /// `set_priority(process, priority)`
     SetPriority(Expr, Expr),
+    /// `_priority = priority`: unlike `set_priority`, SPIN takes any number and keeps eight bits.
+    SetOwnPriority(Expr),
     /// The process dies; possible if it is the youngest.
     Die,
     /// Runs without a stop from `entry` until [`Transition::to`] is reached: in each local state the

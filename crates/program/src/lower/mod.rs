@@ -161,9 +161,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             return (None, vec![diagnostic]);
         }
 
-        let actions: Vec<_> = (0..self.flow.elements.len())
-            .map(|i| self.context.action(self.flow, ElementId(i as u32)))
-            .collect();
+        let actions = self.actions();
         let mut automata = Vec::new();
         for (i, (locals, init)) in locals.into_iter().zip(local_inits).enumerate() {
             automata.push(self.automaton(BodyId(i as u32), locals, init, &actions));
@@ -205,6 +203,20 @@ impl<'f, 'a> Assembly<'f, 'a> {
         };
         context.diagnostics.append(&mut context.layout.diagnostics);
         (Some(program), context.diagnostics)
+    }
+
+    /// What each element does.
+    fn actions(&mut self) -> Vec<Action> {
+        let mut actions = Vec::with_capacity(self.flow.elements.len());
+        for (i, element) in self.flow.elements.iter().enumerate() {
+            let elsewhere = std::mem::take(&mut self.context.uses.timeout);
+            actions.push(self.context.action(self.flow, ElementId(i as u32)));
+            let uses = &mut self.context.uses;
+            let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
+            uses.timeout_in_claim |= uses.timeout && in_claim;
+            uses.timeout |= elsewhere;
+        }
+        actions
     }
 
     /// The conditions beside the model. To ask for priorities does not bring them into effect.

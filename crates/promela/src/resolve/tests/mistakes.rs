@@ -204,6 +204,7 @@ fn assignments() {
     refuses("init { _pid = 1 }", "assignment to `_pid`, a variable that only the system sets");
     refuses("mtype = { a }; init { a = 1 }", "assignment to `a`, an mtype constant");
     refuses("init { _ == 1 }", "`_` has no value to be read");
+    accepts("chan q = [1] of { byte, byte }; init { q!1,2 } trace { q!_,_ }");
     accepts("init { _ = 1; _priority = 2 }");
     warns("byte x; init { x = 300 }", "300 is stored as 44");
     let sets = "mtype:a = { x }; mtype:b = { y }; mtype:a v; mtype w; byte z;";
