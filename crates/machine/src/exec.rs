@@ -17,6 +17,11 @@ use crate::violation::{RuntimeError, Violation};
 /// SPIN's bound on living processes (a claim counts) and on channels.
 const MAX_ALIVE: usize = 255;
 
+/// Of what goes wrong in one `d_step`, and of the bytes it prints, so much is told: it may go round
+/// a great many times.
+const MAX_VIOLATIONS: usize = 1 << 16;
+const MAX_PRINTED: usize = 1 << 20;
+
 /// A state that is being changed.
 #[derive(Clone, Debug)]
 pub struct Work {
@@ -508,7 +513,9 @@ impl Machine {
         for (arg, set) in args {
             values.push((context.eval(arg, &mut findings.mistakes)?, *set));
         }
-        if let Some(prints) = &mut findings.prints {
+        if let Some(prints) = &mut findings.prints
+            && prints.len() < MAX_PRINTED
+        {
             prints.push_str(&format::printf(&self.program, format, &values));
         }
         Ok(())
@@ -553,6 +560,7 @@ impl Machine {
                 return Err(RuntimeError::DStepBlocks);
             };
             self.effect(work, process, id, timeout, offered.take(), findings)?;
+            findings.violations.truncate(MAX_VIOLATIONS);
             at = self.program.transition(id).to;
             steps += 1;
             if let Some((state, old)) = &remembered
@@ -561,10 +569,10 @@ impl Machine {
             {
                 return Err(RuntimeError::DStepEndless);
             }
+            if steps.is_multiple_of(1024) && self.stopped() {
+                return Err(RuntimeError::DStepEndless);
+            }
             if steps.is_power_of_two() {
-                if self.stopped() {
-                    return Err(RuntimeError::DStepEndless);
-                }
                 remembered = Some((at, work.clone()));
             }
         }
