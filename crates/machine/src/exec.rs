@@ -416,7 +416,6 @@ impl Machine {
             Action::Receive { channel, random, keep, args } => {
                 if let Some(message) = offered {
                     if self.header.trace.is_some() {
-                        self.event(work, true, message, id, findings)?;
                         self.event(work, false, message, id, findings)?;
                     }
                     return self.receive_fields(
@@ -689,7 +688,7 @@ impl Machine {
     }
 
     /// Moves the trace on by an event of the model.
-    fn event(
+    pub(crate) fn event(
         &self,
         work: &mut Work,
         send: bool,

@@ -46,6 +46,8 @@ struct Offer {
     message: Message,
     /// The state with the sender gone on.
     offered: Work,
+    /// What a trace has against the send, if it happens.
+    wrong: Vec<Violation>,
     answered: bool,
     scan: Scan,
 }
@@ -403,11 +405,13 @@ impl Machine {
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
-                    match self.offer(&context, id, &mut message, findings) {
-                        Ok(()) => {
+                    let offer = self
+                        .offer(&context, id, &mut message, findings)
+                        .and_then(|()| self.make_offer(&frame.work, step, message, findings));
+                    match offer {
+                        Ok(offer) => {
                             scan.escape = transition.escape;
-                            frame.offer =
-                                Some(Box::new(self.make_offer(&frame.work, process, id, message)));
+                            frame.offer = Some(Box::new(offer));
                             continue;
                         }
                         Err(error) => Err(error),
@@ -500,14 +504,18 @@ impl Machine {
     fn make_offer(
         &self,
         work: &Work,
-        sender: usize,
-        transition: TransitionId,
+        send: Step,
         message: Message,
-    ) -> Offer {
+        findings: &mut Findings,
+    ) -> Result<Offer, RuntimeError> {
+        let (sender, transition) = (usize::from(send.process), send.transition);
         let mut offered = work.clone();
         self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        let others = findings.violations.len();
+        self.event(&mut offered, true, &message, transition, findings)?;
+        let wrong = findings.violations.split_off(others);
         let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
-        Offer { sender, transition, message, offered, answered: false, scan }
+        Ok(Offer { sender, transition, message, offered, wrong, answered: false, scan })
     }
 
     /// The next answer to an offer.
@@ -547,6 +555,7 @@ impl Machine {
                 Ok(false) if findings.violations.is_empty() => continue,
                 Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
+                    findings.violations.append(&mut offer.wrong);
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
                     self.take_answer(next, process, id, timeout, &offer.message, findings)

@@ -431,15 +431,18 @@ impl<'m> Resolver<'m> {
     fn send(&mut self, channel: &'m VarRef, args: &'m [Expr], span: Span) {
         let known = self.channel(channel, true);
         self.no_claim_io(span);
+        let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
         let mut given = Some(0_usize);
         for arg in args {
+            if is_trace && is_anything(arg) {
+                continue;
+            }
             let width = self.argument(arg);
             given = given.and_then(|given| given.checked_add(width?));
             if let Some(run) = walk::runs(arg).first() {
                 self.report(Diagnostic::error(run.span, "`run` in a message"));
             }
         }
-        let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
         if !is_trace {
             self.message(span, known, given, true);
         }
@@ -757,4 +760,9 @@ fn indexed_by_itself(var: &VarRef, around: &mut Vec<String>) -> (String, Option<
         around.pop();
     }
     (shape, found)
+}
+
+/// Whether an argument is `_`: in a trace, a field that may have any value.
+fn is_anything(arg: &Expr) -> bool {
+    matches!(&arg.kind, ExprKind::Var(var) if matches!(&var.parts[..], [part] if part.name.text == "_"))
 }
