@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
 
     /// How many messages a channel holds.
     pub fn message_count(&self, channel: ChannelAt<'_>) -> usize {
-        if channel.kind.capacity == 0 { 0 } else { usize::from(self.state[channel.offset]) }
+        message_count(self.state, channel)
     }
 
     /// A field of a message.
@@ -295,7 +295,16 @@ impl Machine {
 
 /// Where a message starts.
 pub fn message_offset(channel: ChannelAt<'_>, slot: usize) -> usize {
-    channel.offset + 1 + slot * channel.kind.message_bytes as usize
+    let count = channel.kind.count().bytes();
+    channel.offset + count as usize + slot * channel.kind.message_bytes as usize
+}
+
+/// How many messages a channel holds in a state.
+pub fn message_count(state: &[u8], channel: ChannelAt<'_>) -> usize {
+    match channel.kind.capacity {
+        0 => 0,
+        _ => load(state, channel.offset, channel.kind.count()) as usize,
+    }
 }
 
 fn binary(op: BinaryOp, a: i32, b: i32) -> Value {

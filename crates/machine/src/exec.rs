@@ -8,7 +8,7 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::eval::{ChannelAt, Context, Mistakes, message_offset};
+use crate::eval::{ChannelAt, Context, Mistakes, message_count, message_offset};
 use crate::format;
 use crate::memory::{load_u16, store, store_u16, store_u32};
 use crate::shape::{Entity, Shape};
@@ -683,7 +683,7 @@ impl Machine {
         for (i, field) in fields.iter().enumerate() {
             store(&mut work.state, from + field.offset as usize, field.scalar, value(i));
         }
-        work.state[channel.offset] += 1;
+        store(&mut work.state, channel.offset, channel.kind.count(), count as i32 + 1);
         Ok(count)
     }
 
@@ -757,7 +757,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether a process has a possible transition, asked by another.
+    /// Whether a process has a possible transition, asked by another. As in SPIN, `provided` does
+    /// not count.
     pub(crate) fn enabled(
         &self,
         asker: &Context<'_>,
@@ -766,11 +767,6 @@ impl Machine {
     ) -> Result<bool, RuntimeError> {
         let context = Context { process: Some(process), ..*asker };
         let automaton = self.program.automaton(context.shape.processes[process].kind);
-        if let Some(provided) = &automaton.provided
-            && context.eval(provided, mistakes)? == 0
-        {
-            return Ok(false);
-        }
         for id in automaton.state(context.control(process)).transition_ids() {
             let action = &self.program.transition(id).action;
             if self.possible(&context, action, false, mistakes)? != Guard::No {
@@ -783,11 +779,11 @@ impl Machine {
 
 /// Takes a message out of a channel.
 fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
-    let count = usize::from(state[channel.offset]);
+    let count = message_count(state, channel);
     let from = message_offset(channel, slot);
     let end = message_offset(channel, count);
     let size = channel.kind.message_bytes as usize;
     state.copy_within(from + size..end, from);
     state[end - size..end].fill(0);
-    state[channel.offset] -= 1;
+    store(state, channel.offset, channel.kind.count(), count as i32 - 1);
 }

@@ -46,7 +46,7 @@ struct Offer {
     message: Message,
     /// The state with the sender gone on.
     offered: Work,
-    /// What a trace has against the send, if it happens.
+    /// What is wrong with the send, if it happens.
     wrong: Vec<Violation>,
     answered: bool,
     scan: Scan,
@@ -405,9 +405,9 @@ impl Machine {
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
-                    let offer = self
-                        .offer(&context, id, &mut message, findings)
-                        .and_then(|()| self.make_offer(&frame.work, step, message, findings));
+                    let offer = self.offer(&context, id, &mut message, findings).and_then(|()| {
+                        self.make_offer(&frame.work, step, message, scan.moved, findings)
+                    });
                     match offer {
                         Ok(offer) => {
                             scan.escape = transition.escape;
@@ -450,12 +450,8 @@ impl Machine {
         let transitions = automaton.state(context.control(process)).transitions.clone();
         let mut mistakes = Mistakes::new();
         let allowed = (|| {
-            if let Some(provided) = &automaton.provided
-                && context.eval(provided, &mut mistakes)? == 0
-            {
-                return Ok(false);
-            }
-            self.has_highest_priority(&context, process, &mut mistakes)
+            Ok(self.is_provided(&context, &mut mistakes)?
+                && self.has_highest_priority(&context, process, &mut mistakes)?)
         })();
         if let Err(error) = allowed {
             mistakes.push(error);
@@ -464,6 +460,19 @@ impl Machine {
         findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
+        }
+    }
+
+    /// Whether the `provided` clause of the process that asks lets it move.
+    fn is_provided(
+        &self,
+        context: &Context<'_>,
+        mistakes: &mut Mistakes,
+    ) -> Result<bool, RuntimeError> {
+        let body = context.process.map(|process| context.shape.processes[process].kind);
+        match body.and_then(|body| self.program.automaton(body).provided.as_ref()) {
+            Some(provided) => Ok(context.eval(provided, mistakes)? != 0),
+            None => Ok(true),
         }
     }
 
@@ -478,8 +487,10 @@ impl Machine {
         }
         let own = context.priority(process);
         for other in 0..context.shape.processes.len() {
+            let its_own = Context { process: Some(other), ..*context };
             if other != process
                 && context.priority(other) > own
+                && self.is_provided(&its_own, mistakes)?
                 && self.enabled(context, other, mistakes)?
             {
                 return Ok(false);
@@ -506,12 +517,14 @@ impl Machine {
         work: &Work,
         send: Step,
         message: Message,
+        moved: bool,
         findings: &mut Findings,
     ) -> Result<Offer, RuntimeError> {
         let (sender, transition) = (usize::from(send.process), send.transition);
         let mut offered = work.clone();
-        self.advance(&mut offered, Some(sender), self.program.transition(transition));
         let others = findings.violations.len();
+        self.determinism(sender, transition, &work.shape, moved, findings);
+        self.advance(&mut offered, Some(sender), self.program.transition(transition));
         self.event(&mut offered, true, &message, transition, findings)?;
         let wrong = findings.violations.split_off(others);
         let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };

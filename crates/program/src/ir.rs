@@ -208,7 +208,15 @@ impl ChannelType {
     /// Bytes of its block in the state: the number of messages, then room for all of them. A
     /// rendezvous channel needs none.
     pub fn bytes(&self) -> u32 {
-        if self.capacity == 0 { 0 } else { 1 + self.capacity * self.message_bytes }
+        match self.capacity {
+            0 => 0,
+            capacity => self.count().bytes() + capacity * self.message_bytes,
+        }
+    }
+
+    /// How the number of messages is stored, before them.
+    pub fn count(&self) -> Scalar {
+        if self.capacity < 256 { Scalar::U8 } else { Scalar::Unsigned(16) }
     }
 }
 

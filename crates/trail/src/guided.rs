@@ -292,18 +292,22 @@ impl Fitter<'_> {
         false
     }
 
-    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are.
+    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are. A
+    /// rendezvous whose send is wrong may end the trail with its first half.
     fn matching<'m>(&self, moves: &'m [Move], line: usize) -> Option<(&'m Move, usize)> {
         let program = self.walker.machine.program();
+        let rest = &self.lines[line..];
         let fits = |m: &&Move| {
-            self.lines[line..].len() >= m.steps.len()
-                && m.steps.iter().zip(&self.lines[line..]).all(|(step, line)| {
-                    step.process == line.process
-                        && program.transition(step.transition).element == line.element
-                })
+            m.steps.iter().zip(rest).all(|(step, line)| {
+                step.process == line.process
+                    && program.transition(step.transition).element == line.element
+            })
         };
-        let best = moves.iter().filter(fits).max_by_key(|m| m.steps.len())?;
-        Some((best, best.steps.len()))
+        let whole = |m: &&Move| m.steps.len() <= rest.len();
+        let fitting = moves.iter().filter(fits);
+        let best = fitting.clone().filter(whole).max_by_key(|m| m.steps.len());
+        let wrong = || fitting.clone().find(|m| !m.violations.is_empty());
+        best.or_else(wrong).map(|best| (best, best.steps.len().min(rest.len())))
     }
 
     /// The next step of a merged chain: of the process that keeps all others from moving, or of the
