@@ -21,6 +21,8 @@ pub struct Event<'a> {
     pub after: Option<&'a Config>,
     /// What goes wrong in it.
     pub violations: &'a [Violation],
+    /// What its last step prints.
+    pub output: &'a str,
 }
 
 /// Where a run ends and what is wrong there.
@@ -74,6 +76,7 @@ pub fn replay(
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
+            output: &chosen.output,
         });
         index += chosen.steps.len();
         violations.clone_from(&chosen.violations);

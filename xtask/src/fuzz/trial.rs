@@ -80,7 +80,7 @@ fn explore(model: &Model) {
     }
     for report in [&dfs, &bfs].into_iter().flatten() {
         for error in report.errors.iter().take(5) {
-            let trail = Trail::of_run(&model.program, error.claim, &error.run, None);
+            let trail = Trail::of_run(&model.program, error.watched.claim, &error.run, None);
             tell(model, &trail, error.violation);
         }
     }
