@@ -370,7 +370,6 @@ fn verdict_line(report: &Report) -> String {
 fn headline(error: &ReportedError) -> String {
     let what = match error.kind {
         "assertion" => format!("{} is false", error.property),
-        "invariant" => format!("the invariant {} is false", error.property),
         _ => error.message.clone(),
     };
     match (&error.file, error.line) {

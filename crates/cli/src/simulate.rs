@@ -199,8 +199,8 @@ impl<'a> Walk<'a> {
     /// Finds the moves that are possible now; an invariant that does not hold ends the run.
     fn look(&mut self) {
         (self.moves, self.wrong) = self.machine.moves(&self.config, &mut self.scratch);
-        let is_invariant = |violation: &mut Violation| matches!(violation, Violation::Invariant(_));
-        self.violations.extend(self.wrong.extract_if(.., is_invariant));
+        let broken = self.wrong.extract_if(.., |violation| violation.condition().is_some());
+        self.violations.extend(broken);
     }
 
     /// Takes a move; gives what it shows.

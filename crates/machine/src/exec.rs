@@ -8,7 +8,7 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::eval::{ChannelAt, Context, Mistakes, message_offset};
+use crate::eval::{ChannelAt, Context, Mistakes, count_of, message_offset};
 use crate::format;
 use crate::memory::{load_u16, store, store_u16, store_u32};
 use crate::shape::{Entity, Shape};
@@ -16,6 +16,11 @@ use crate::violation::{RuntimeError, Violation};
 
 /// SPIN's bound on living processes (a claim counts) and on channels.
 const MAX_ALIVE: usize = 255;
+
+/// Of what goes wrong in one `d_step`, and of the bytes it prints, so much is told: it may go round
+/// a great many times.
+const MAX_VIOLATIONS: usize = 1 << 16;
+const MAX_PRINTED: usize = 1 << 20;
 
 /// A state that is being changed.
 #[derive(Clone, Debug)]
@@ -124,6 +129,7 @@ impl Machine {
             | Action::Print { .. }
             | Action::PrintMtype(..)
             | Action::SetPriority(..)
+            | Action::SetOwnPriority(_)
             | Action::Run { .. } => true,
             Action::Else => !moved,
             Action::Condition(condition) => context.eval(condition, mistakes)? != 0,
@@ -134,8 +140,11 @@ impl Machine {
                 }
                 context.message_count(channel) < channel.kind.capacity as usize
             }
-            Action::Receive { channel, random, args, .. } => {
+            Action::Receive { channel, random, keep, args } => {
                 let channel = context.channel(context.eval(channel, mistakes)?)?;
+                if *keep && channel.kind.capacity == 0 {
+                    mistakes.push(RuntimeError::PollOfRendezvous);
+                }
                 context.find_message(channel, *random, args, mistakes)?.is_some()
             }
             Action::Die => context.process.is_some_and(|p| p + 1 == context.shape.processes.len()),
@@ -184,12 +193,19 @@ impl Machine {
         mistakes: &mut Mistakes,
     ) -> Result<bool, RuntimeError> {
         match action {
-            // Nobody can look at an offer and leave it.
-            Action::Receive { channel, args, keep: false, .. } => {
+            Action::Receive { channel, args, keep, .. } => {
                 let number = context.eval(channel, mistakes)?;
+                // A process that waits for a channel it does not have is an error of its own.
+                let kind = context.channel(number)?.kind;
+                if *keep {
+                    // Nobody can look at an offer and leave it.
+                    if kind.capacity == 0 {
+                        mistakes.push(RuntimeError::PollOfRendezvous);
+                    }
+                    return Ok(false);
+                }
                 if number != message.channel {
-                    // A process that waits for a channel it does not have is an error of its own.
-                    return context.channel(number).map(|_| false);
+                    return Ok(false);
                 }
                 if args.len() != message.fields.len() {
                     return Err(RuntimeError::ReceiveFieldCount);
@@ -376,6 +392,13 @@ impl Machine {
                     store(&mut work.state, at.offset + 2, Scalar::U8, priority);
                 }
             }
+            Action::SetOwnPriority(priority) => {
+                let priority = eval(work, priority, &mut findings.mistakes)?;
+                if let Some(process) = process {
+                    let at = work.shape.processes[process].offset + 2;
+                    store(&mut work.state, at, Scalar::U8, priority);
+                }
+            }
             Action::Run { result, body, args, priority } => {
                 let priority = match priority {
                     Some(priority) => eval(work, priority, &mut findings.mistakes)?,
@@ -498,7 +521,9 @@ impl Machine {
         for (arg, set) in args {
             values.push((context.eval(arg, &mut findings.mistakes)?, *set));
         }
-        if let Some(prints) = &mut findings.prints {
+        if let Some(prints) = &mut findings.prints
+            && prints.len() < MAX_PRINTED
+        {
             prints.push_str(&format::printf(&self.program, format, &values));
         }
         Ok(())
@@ -543,6 +568,7 @@ impl Machine {
                 return Err(RuntimeError::DStepBlocks);
             };
             self.effect(work, process, id, timeout, offered.take(), findings)?;
+            findings.violations.truncate(MAX_VIOLATIONS);
             at = self.program.transition(id).to;
             steps += 1;
             if let Some((state, old)) = &remembered
@@ -551,10 +577,10 @@ impl Machine {
             {
                 return Err(RuntimeError::DStepEndless);
             }
+            if steps.is_multiple_of(1024) && self.stopped() {
+                return Err(RuntimeError::DStepEndless);
+            }
             if steps.is_power_of_two() {
-                if self.stopped() {
-                    return Err(RuntimeError::DStepEndless);
-                }
                 remembered = Some((at, work.clone()));
             }
         }
@@ -674,7 +700,7 @@ impl Machine {
         for (i, field) in fields.iter().enumerate() {
             store(&mut work.state, from + field.offset as usize, field.scalar, value(i));
         }
-        work.state[channel.offset] += 1;
+        store(&mut work.state, channel.offset, channel.kind.count(), count as i32 + 1);
         Ok(count)
     }
 
@@ -779,11 +805,11 @@ impl Machine {
 
 /// Takes a message out of a channel.
 fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
-    let count = usize::from(state[channel.offset]);
+    let count = count_of(state, channel);
     let from = message_offset(channel, slot);
     let end = message_offset(channel, count);
     let size = channel.kind.message_bytes as usize;
     state.copy_within(from + size..end, from);
     state[end - size..end].fill(0);
-    state[channel.offset] -= 1;
+    store(state, channel.offset, channel.kind.count(), count as i32 - 1);
 }

@@ -24,6 +24,15 @@ use crate::violation::{RuntimeError, Violation};
 /// Below this depth of the stack a repeated frame is looked for by comparing with each.
 const COMPARED_FRAMES: usize = 8;
 
+/// Frames entered between two reports of how much memory they use.
+const FRAMES_BETWEEN_REPORTS: u32 = 1024;
+
+/// Bytes that an allocation takes besides what was asked for, about.
+const ALLOCATION: usize = 24;
+
+/// Frames kept for later use; a long atomic sequence shall not hold its memory for ever.
+const SPARE_FRAMES: usize = 1024;
+
 /// Where a frame is in the list of its moves.
 #[derive(Debug, Default)]
 struct Scan {
@@ -65,8 +74,6 @@ pub(crate) struct Frame {
     depth: usize,
     /// Whether anybody could move.
     any: bool,
-    /// What went wrong while transitions were looked at that turned out not to be possible.
-    idle: Vec<Violation>,
     /// The oldest process that may move.
     lowest: usize,
     scan: Scan,
@@ -75,13 +82,22 @@ pub(crate) struct Frame {
 
 /// A move of a frame.
 pub(crate) struct Taken {
-    /// One step, or the two of a rendezvous.
+    /// One step, or the two of a rendezvous; none if something went wrong while a transition was
+    /// looked at that turned out not to be possible.
     pub steps: [Step; 2],
     pub count: usize,
     /// The process that goes on alone.
     pub exclusive: Option<usize>,
     /// Whether it leads anywhere; a run-time error ends the run.
     pub alive: bool,
+}
+
+impl Taken {
+    /// Nobody moved, but something went wrong.
+    fn nothing() -> Self {
+        let none = Step { process: 0, transition: TransitionId(0) };
+        Self { steps: [none; 2], count: 0, exclusive: None, alive: false }
+    }
 }
 
 /// Room to work in.
@@ -94,6 +110,8 @@ pub struct Scratch {
     steps: Vec<Step>,
     /// Hashes of the frames above [`COMPARED_FRAMES`].
     seen: FxHashSet<u64>,
+    /// Frames entered inside of atomic sequences, modulo 2^32.
+    entered: u32,
     /// Whether the current expansion met a cycle inside an atomic sequence; then every frame of it
     /// is entered once only.
     cyclic: bool,
@@ -104,6 +122,18 @@ pub struct Scratch {
 impl Scratch {
     pub(crate) fn new(transitions: usize) -> Self {
         Self { findings: Findings::new(transitions), ..Self::default() }
+    }
+
+    /// Bytes in use by the frames of an expansion.
+    fn bytes(&self) -> usize {
+        let state = self.frames.last().map_or(0, |frame| frame.work.state.len());
+        let frames = (self.frames.capacity() + self.spare.capacity()) * size_of::<Frame>();
+        let states = (self.frames.len() + self.spare.len()) * (state + ALLOCATION);
+        // The table has room for more hashes, each with a byte of its own.
+        frames
+            + states
+            + self.seen.capacity() * 9 / 8 * 9
+            + self.steps.capacity() * size_of::<Step>()
     }
 
     /// By transition: whether a process ever stood before it, so that it was looked at.
@@ -122,7 +152,6 @@ impl Frame {
             retry: false,
             depth: 0,
             any: false,
-            idle: Vec::new(),
             lowest: 0,
             scan: Scan::default(),
             offer: None,
@@ -163,8 +192,11 @@ impl Machine {
         scratch.steps.clear();
         scratch.cyclic = false;
         scratch.seen.clear();
-        while let Some(frame) = scratch.frames.pop() {
-            scratch.spare.push(frame);
+        scratch.spare.append(&mut scratch.frames);
+        if scratch.spare.len() > SPARE_FRAMES {
+            scratch.spare = scratch.spare.split_off(scratch.spare.len() - SPARE_FRAMES);
+            scratch.seen = FxHashSet::default();
+            scratch.steps = Vec::new();
         }
         let shape = self.shapes.get(self.shape_of(state));
         self.enter(scratch, None, |work| {
@@ -227,8 +259,12 @@ impl Machine {
             if self.repeats(scratch) {
                 self.drop_frame(scratch);
             }
-            if scratch.frames.len().is_multiple_of(1024) && self.stopped() {
+            if self.stopped() {
                 return Flow::Break(());
+            }
+            scratch.entered = scratch.entered.wrapping_add(1);
+            if scratch.entered.is_multiple_of(FRAMES_BETWEEN_REPORTS) {
+                sink.working(scratch.bytes())?;
             }
         }
         Flow::Continue(())
@@ -261,7 +297,6 @@ impl Machine {
         frame.timeout = false;
         frame.retry = false;
         frame.depth = 0;
-        frame.idle.clear();
         frame.rewind();
         scratch.frames.push(frame);
     }
@@ -299,9 +334,6 @@ impl Machine {
     fn leave(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
-        for violation in frame.idle.drain(..) {
-            sink.violation(violation, steps)?;
-        }
         if frame.claim_turn {
             if self.claim_tries_again(frame) {
                 frame.timeout = true;
@@ -355,12 +387,18 @@ impl Machine {
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
         let context = self.context(&work.state, &work.shape, None, false);
-        let holds = move |number: u32| {
+        self.options.invariants.iter().filter_map(move |&number| {
+            let mut mistakes = Mistakes::new();
             let condition = &self.program.conditions[number as usize].expr;
-            context.eval(condition, &mut Mistakes::new()).is_ok_and(|value| value != 0)
-        };
-        let broken = self.options.invariants.iter().copied().filter(move |&number| !holds(number));
-        broken.map(Violation::Invariant)
+            let value = context.eval(condition, &mut mistakes);
+            match (value, mistakes.first()) {
+                (Err(error), _) | (_, Some(&error)) => {
+                    Some(Violation::InvariantUndefined(number, error))
+                }
+                (Ok(0), None) => Some(Violation::Invariant(number)),
+                (Ok(_), None) => None,
+            }
+        })
     }
 
     pub(crate) fn invalid_end(&self, work: &Work) -> bool {
@@ -386,10 +424,8 @@ impl Machine {
             if let Some(offer) = &mut frame.offer {
                 let timeout = self.lasting(frame.timeout);
                 let unanswered = !offer.answered;
-                if let Some(taken) =
-                    self.next_answer(offer, timeout, next, findings, &mut frame.idle)
-                {
-                    let moved = unanswered && frame.scan.moved;
+                if let Some(taken) = self.next_answer(offer, timeout, next, findings) {
+                    let moved = unanswered && offer.answered && frame.scan.moved;
                     let shape = &frame.work.shape;
                     self.determinism(offer.sender, offer.transition, shape, moved, findings);
                     return Some(taken);
@@ -408,7 +444,10 @@ impl Machine {
                     return None;
                 }
                 scan.process -= 1;
-                self.scan_process(&frame.work, scan, frame.timeout, &mut frame.idle);
+                self.scan_process(&frame.work, scan, frame.timeout, findings);
+                if !findings.violations.is_empty() {
+                    return Some(Taken::nothing());
+                }
                 continue;
             }
             let id = TransitionId(scan.next);
@@ -424,10 +463,8 @@ impl Machine {
             let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
-                Ok(Guard::No) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No) if findings.violations.is_empty() => continue,
+                Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
                     match self.offer(&context, id, &mut message, findings) {
@@ -463,7 +500,7 @@ impl Machine {
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
-    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, idle: &mut Vec<Violation>) {
+    fn scan_process(&self, work: &Work, scan: &mut Scan, timeout: bool, findings: &mut Findings) {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
@@ -484,7 +521,7 @@ impl Machine {
             mistakes.push(error);
         }
         let first = TransitionId(transitions.start);
-        idle.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
+        findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
@@ -554,7 +591,6 @@ impl Machine {
         timeout: bool,
         next: &mut Work,
         findings: &mut Findings,
-        idle: &mut Vec<Violation>,
     ) -> Option<Taken> {
         loop {
             let scan = &mut offer.scan;
@@ -564,7 +600,10 @@ impl Machine {
                 }
                 scan.process -= 1;
                 if scan.process != offer.sender {
-                    self.scan_process(&offer.offered, scan, timeout, idle);
+                    self.scan_process(&offer.offered, scan, timeout, findings);
+                    if !findings.violations.is_empty() {
+                        return Some(Taken::nothing());
+                    }
                 }
                 continue;
             }
@@ -579,10 +618,8 @@ impl Machine {
             let context =
                 self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
             let done = match self.answers(&context, id, &offer.message, findings) {
-                Ok(false) => {
-                    idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(false) if findings.violations.is_empty() => continue,
+                Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
@@ -629,10 +666,8 @@ impl Machine {
             }
             let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
-                Ok(Guard::No | Guard::Offer) => {
-                    frame.idle.append(&mut findings.violations);
-                    continue;
-                }
+                Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
+                Ok(Guard::No | Guard::Offer) => return Some(Taken::nothing()),
                 Ok(Guard::Yes) => {
                     copy(&frame.work, next);
                     self.take(next, None, id, frame.timeout, findings)
@@ -673,10 +708,14 @@ impl Machine {
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
+            let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                each(taken, &next, frame.timeout, &mut scratch.findings);
+                if taken.count == 0 {
+                    found.append(&mut scratch.findings.violations);
+                } else {
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
+                }
             }
-            let mut found = std::mem::take(&mut frame.idle);
             if frame.any {
                 return (found, frame.exclusive.is_none());
             }
@@ -712,14 +751,19 @@ impl Machine {
         let mut frame = Frame::new(work);
         frame.claim_turn = true;
         let mut next = frame.work.clone();
+        let mut found = Vec::new();
         loop {
             frame.rewind();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                each(taken, &next, frame.timeout, &mut scratch.findings);
+                if taken.count == 0 {
+                    found.append(&mut scratch.findings.violations);
+                } else {
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
+                }
             }
             frame.retry |= stuck;
             if !self.claim_tries_again(&frame) {
-                return frame.idle;
+                return found;
             }
             frame.timeout = true;
         }
@@ -730,9 +774,10 @@ impl Machine {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();
-        let moves = self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some();
+        while !frame.any && self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {
+        }
         scratch.findings.forget();
-        !moves
+        !frame.any
     }
 }
 

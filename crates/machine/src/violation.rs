@@ -10,9 +10,10 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
-    /// One of the program's conditions, by its number, does not hold in every state, or has no
-    /// value there.
+    /// One of the program's conditions, by its number, does not hold in every state.
     Invariant(u32),
+    /// One of the program's conditions, by its number, has no value in some state.
+    InvariantUndefined(u32, RuntimeError),
     /// The never claim has come to its end.
     ClaimEnd,
     /// A send or receive that the trace does not allow (`trace`).
@@ -71,7 +72,7 @@ impl Violation {
         match self {
             Self::Assertion(_) => "assertion",
             Self::InvalidEndState => "invalid-end-state",
-            Self::Invariant(_) => "invariant",
+            Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
             Self::TraceMismatch | Self::TraceComplete => "trace",
             Self::Runtime(..) => "runtime",
@@ -86,16 +87,26 @@ impl Violation {
         }
     }
 
+    /// The condition that does not hold, if it is about one.
+    pub fn condition(self) -> Option<u32> {
+        match self {
+            Self::Invariant(number) | Self::InvariantUndefined(number, _) => Some(number),
+            _ => None,
+        }
+    }
+
     /// In words.
     pub fn describe(self, program: &Program) -> String {
+        let condition = |number: u32| program.conditions[number as usize].text.as_str();
         let text = |id: TransitionId| program.element(program.transition(id).element).text.as_str();
         match self {
             Self::Assertion(id) => format!("assertion violated: {}", text(id)),
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }
-            Self::Invariant(number) => {
-                format!("invariant violated: {}", program.conditions[number as usize].text)
+            Self::Invariant(number) => format!("invariant violated: {}", condition(number)),
+            Self::InvariantUndefined(number, error) => {
+                format!("{} in the invariant: {}", error.describe(), condition(number))
             }
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),

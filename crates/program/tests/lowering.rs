@@ -266,7 +266,7 @@ fn statements_become_actions() {
     assert!(matches!(&actions[2], Action::Condition(Expr::Binary(..))));
     assert!(matches!(&actions[3], Action::Assign(_, Expr::Binary(..))));
     assert!(matches!(&actions[4], Action::Assign(_, Expr::Const(1))));
-    assert!(matches!(&actions[5], Action::SetPriority(Expr::Pid, _)));
+    assert!(matches!(&actions[5], Action::SetOwnPriority(_)));
     let Action::Print { format, args } = &actions[6] else { panic!("{actions:?}") };
     assert_eq!(format, "%e\t%d\n");
     assert_eq!(args[0].1.map(|set| set.0), Some(1));
@@ -401,8 +401,8 @@ fn mistakes_are_told() {
             "`unless` inside of a `d_step`",
         ),
         (
-            "chan c = [300] of { byte }; active proctype P() { c!1 }",
-            "a channel for more than 255 messages",
+            "chan c = [70000] of { byte }; active proctype P() { c!1 }",
+            "a channel for more than 65535 messages",
         ),
         (
             "byte x; active proctype P() { if :: if :: x == 1 :: else fi :: else fi }",

@@ -88,6 +88,8 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
                     diagnostics.extend(resolve::resolve_condition(&expr, &mut symbols));
                     conditions.push(Condition { text: text.trim().to_owned(), expr });
                 }
+                Err(problem) if text.trim_start().starts_with("[]") => diagnostics
+                    .push(problem.help("an invariant holds in every state as it is, without `[]`")),
                 Err(problem) => diagnostics.push(problem),
             }
         }

@@ -98,10 +98,12 @@ impl Plan {
 
     /// Has a condition watched by the search without a claim.
     fn add_invariant(&mut self, condition: u32) {
-        let task = match self.tasks.iter().position(|task| task.options.claim.is_none()) {
-            Some(index) => &mut self.tasks[index],
-            None => self.tasks.push_mut(Task::invariants()),
-        };
+        let without_claim = self.tasks.iter().position(|task| task.options.claim.is_none());
+        let index = without_claim.unwrap_or_else(|| {
+            self.tasks.push(Task::invariants());
+            self.tasks.len() - 1
+        });
+        let task = &mut self.tasks[index];
         if !task.options.invariants.contains(&condition) {
             task.options.invariants.push(condition);
         }

@@ -284,11 +284,12 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
     };
     let watcher = watcher.map(|body| program.automaton(body));
     let span = element.map(|it| it.span).or(watcher.map(|it| it.span));
-    let property = match (violation, element, watcher) {
-        (Violation::Invariant(number), ..) => program.conditions[number as usize].text.clone(),
+    let condition = violation.condition().map(|number| &program.conditions[number as usize]);
+    let property = match (condition, element, watcher) {
+        (Some(condition), ..) => condition.text.clone(),
         (_, Some(element), _) => element.text.clone(),
-        (_, None, Some(automaton)) => automaton.name.clone(),
-        (_, None, None) => "no invalid end state".into(),
+        (_, _, Some(automaton)) => automaton.name.clone(),
+        (None, None, None) => "no invalid end state".into(),
     };
     ReportedError {
         kind: violation.kind(),

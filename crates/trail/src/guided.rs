@@ -2,16 +2,16 @@
 //!
 //! The lines of a trail say who moves and with which statement, and mostly that names one of the
 //! machine's moves. Not always: SPIN by default merges a chain of statements that always can be
-//! done into one line, and its breadth-first search leaves out the moves of the claim. So where the
-//! next line does not fit, the process is first taken through the statements SPIN would have
-//! merged, each the only way on and always possible; and where the claim must move but has no line,
-//! all its moves are tried, the search stepping back when one leads nowhere.
+//! done into one line, and its breadth-first search leaves out the moves of the claim. So after a
+//! line of such a trail the process is taken through the statements SPIN would have merged, each the
+//! only way on and always possible, up to the statement of its next line; and where the claim must
+//! move but has no line, all its moves are tried, the search stepping back when one leads nowhere.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
 use spinward_program::Program;
-use spinward_program::ir::{Action, BodyId};
+use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space};
 
 use crate::replay::{Misfit, Walker, alternatives, mover_name};
 use crate::spin_format::{Line, Trail};
@@ -75,6 +75,9 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         walker: Walker::new(machine),
         claim_left_out: claim && !lines.iter().any(|line| line.is_claim()),
         first_fit: None,
+        next_statements: Vec::new(),
+        merged: trail.merged,
+        violated: false,
         lines,
         cycle_line,
         first_lap: None,
@@ -86,7 +89,8 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         stuck_at: None,
     };
     fitter.check_statements()?;
-    let mut notes = fitter.run(trail)?;
+    fitter.look_ahead();
+    let mut notes = fitter.run()?;
     if let Some((start, _)) = &fitter.cycle_start
         && fitter.steps.len() == *start
     {
@@ -118,6 +122,12 @@ struct Fitter<'a> {
     /// The first way through all lines that was found, if it shows no error and others are tried.
     first_fit: Option<(Vec<Step>, Option<CycleStart>)>,
     lines: Vec<Line>,
+    /// Whether SPIN merged statements.
+    merged: bool,
+    /// If it did, by line: the statement of the next line of the same process.
+    next_statements: Vec<Option<ElementId>>,
+    /// Whether something went wrong in the last line taken.
+    violated: bool,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
     /// Once the cycle is gone through a second time: how many lines there were before.
@@ -152,8 +162,19 @@ impl Fitter<'_> {
         Ok(())
     }
 
+    /// Finds for each line the next of the same process.
+    fn look_ahead(&mut self) {
+        if !self.merged {
+            return;
+        }
+        let mut next = HashMap::new();
+        self.next_statements =
+            self.lines.iter().rev().map(|line| next.insert(line.process, line.element)).collect();
+        self.next_statements.reverse();
+    }
+
     /// Goes through all lines; gives what a user should know.
-    fn run(&mut self, trail: &Trail) -> Result<Vec<String>, Misfit> {
+    fn run(&mut self) -> Result<Vec<String>, Misfit> {
         let mut line = 0;
         let mut notes = Vec::new();
         loop {
@@ -164,7 +185,7 @@ impl Fitter<'_> {
                 if self.another_lap() {
                     continue;
                 }
-                if trail.merged {
+                if self.merged && !self.violated {
                     self.finish_merged();
                 }
                 if !self.claim_left_out || self.ends_in_error() {
@@ -184,6 +205,10 @@ impl Fitter<'_> {
             if let Some((chosen, taken)) = self.matching(&moves, line) {
                 let chosen = chosen.clone();
                 if self.take(&chosen) {
+                    self.violated = !chosen.violations.is_empty();
+                    for (moved, &step) in chosen.steps.iter().enumerate() {
+                        self.take_merged(line + moved, step);
+                    }
                     line += taken;
                     continue;
                 }
@@ -210,6 +235,13 @@ impl Fitter<'_> {
                      SPIN's breadth-first search adds such a line",
                     self.lines[line].number
                 ));
+                return Ok(notes);
+            } else if self.goes_wrong(line, &wrong) {
+                notes.push(
+                    "the last line of the trail is left out: it is not possible, and what went \
+                     wrong is that it was looked at"
+                        .into(),
+                );
                 return Ok(notes);
             } else {
                 // If going on did not help, what matters is where the line was first tried.
@@ -280,6 +312,53 @@ impl Fitter<'_> {
         }
     }
 
+    /// Takes a process through the statements SPIN merged with its step for a line: all before the
+    /// statement of its next line. If it has no more lines, what matters of them is the processes
+    /// they create.
+    fn take_merged(&mut self, line: usize, step: Step) {
+        let Some(&next) = self.next_statements.get(line) else {
+            return;
+        };
+        let program = self.walker.machine.program().clone();
+        let mut last = program.transition(step.transition);
+        let mut end = (self.steps.len(), self.walker.config.clone());
+        for _ in 0..program.transitions.len() {
+            let automaton = program.automaton(last.body);
+            let mut ways = automaton.state(last.to).transition_ids();
+            if next.is_some() && ways.any(|id| Some(program.transition(id).element) == next) {
+                return;
+            }
+            let (moves, _) = self.walker.moves();
+            let Some(silent) =
+                moves.iter().find(|m| m.steps[0].process == step.process && is_silent(&program, m))
+            else {
+                break;
+            };
+            last = program.transition(silent.steps[0].transition);
+            let alone = self.walker.config.exclusive == Some(step.process);
+            let labelled = automaton.labels.iter().any(|(_, state)| *state == last.from);
+            if labelled || !(alone || is_local(&last.action)) || !self.take(silent) {
+                break;
+            }
+            if next.is_none() && matches!(last.action, Action::Run { .. }) {
+                end = (self.steps.len(), self.walker.config.clone());
+            }
+        }
+        self.steps.truncate(end.0);
+        self.walker.config = end.1;
+    }
+
+    /// Whether the rest of the trail is what SPIN looked at when it went wrong, without its being
+    /// possible: a statement, or the two halves of a rendezvous.
+    fn goes_wrong(&self, line: usize, wrong: &[Violation]) -> bool {
+        let program = self.walker.machine.program();
+        let rest = &self.lines[line..];
+        rest.len() <= 2
+            && wrong.iter().filter_map(|violation| violation.transition()).any(|id| {
+                Some(program.transition(id).element) == rest.last().map(|line| line.element)
+            })
+    }
+
     /// Remembers all moves of the claim, to be tried in their order.
     fn fork(&mut self, line: usize, moves: &[Move]) {
         let mut key = self.walker.config.state.clone();
@@ -342,6 +421,7 @@ impl Fitter<'_> {
         }
         self.first_lap = Some(self.lines.len());
         self.lines.extend_from_within(first..);
+        self.look_ahead();
         self.cycle_start = Some((self.steps.len(), self.walker.config.clone()));
         true
     }
@@ -408,4 +488,36 @@ fn is_silent(program: &Program, m: &Move) -> bool {
             | Action::PrintMtype(..)
     );
     !step.is_claim() && always_possible && state.transitions.len() == 1
+}
+
+/// Whether a statement touches nothing but the variables of its process, so that SPIN may merge it
+/// outside of atomic sequences too.
+fn is_local(action: &Action) -> bool {
+    match action {
+        Action::Skip => true,
+        Action::Assign(place, value) => is_local_place(place) && is_local_value(value),
+        Action::AssignAll(pairs) => {
+            pairs.iter().all(|(place, value)| is_local_place(place) && is_local_value(value))
+        }
+        // SPIN does not look at the arguments.
+        Action::Run { result, .. } => result.as_ref().is_none_or(is_local_place),
+        Action::Assert(value) | Action::PrintMtype(value, _) => is_local_value(value),
+        Action::Print { args, .. } => args.iter().all(|(value, _)| is_local_value(value)),
+        _ => false,
+    }
+}
+
+fn is_local_place(place: &Place) -> bool {
+    place.space == Space::Local && place.indexes.iter().all(|index| is_local_value(&index.value))
+}
+
+fn is_local_value(value: &Expr) -> bool {
+    match value {
+        Expr::Const(_) | Expr::Pid => true,
+        Expr::Load(place) => is_local_place(place),
+        Expr::Unary(_, a) => is_local_value(a),
+        Expr::Binary(_, a, b) => is_local_value(a) && is_local_value(b),
+        Expr::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| is_local_value(e)),
+        _ => false,
+    }
 }

@@ -94,7 +94,12 @@ pub fn replay(
         }
     }
     let last = walker.config.clone();
-    violations.extend(walker.moves().1);
+    // What goes wrong in the last move may still be wrong in the state it leads to.
+    for violation in walker.moves().1 {
+        if !violations.contains(&violation) {
+            violations.push(violation);
+        }
+    }
     Ok(Outcome { last, violations, stopped: false })
 }
 
@@ -188,8 +193,10 @@ impl<'a> Walker<'a> {
     /// The moves from here; each has a step. A system that cannot move beside a claim that can
     /// stays where it is, which is no step: that is done here.
     pub fn moves(&mut self) -> (Vec<Move>, Vec<Violation>) {
+        let mut wrong = Vec::new();
         loop {
-            let (moves, wrong) = self.machine.moves(&self.config, &mut self.scratch);
+            let (moves, found) = self.machine.moves(&self.config, &mut self.scratch);
+            wrong.extend(found);
             match moves.as_slice() {
                 [Move { steps, next: Some(next), .. }] if steps.is_empty() => {
                     self.config = next.clone();

@@ -91,7 +91,7 @@ pub struct Run {
 impl Run {
     /// The variables in the property that failed, with their values.
     pub fn values_of(&self, program: &Program, violation: Violation) -> Vec<(String, String)> {
-        if let Violation::Invariant(number) = violation {
+        if let Some(number) = violation.condition() {
             let expr = &program.conditions[number as usize].expr;
             return values::values_read(program, &self.end, Step::CLAIM, expr);
         }

@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
         match self.named(var) {
             Named::Predefined(Predefined::Priority) => {
                 self.uses.priorities = true;
-                Action::SetPriority(Expr::Pid, value)
+                Action::SetOwnPriority(value)
             }
             // The value goes nowhere; but it may fail to have one.
             Named::Predefined(Predefined::Scratch) => match value {

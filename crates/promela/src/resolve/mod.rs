@@ -21,11 +21,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
+use crate::render::MAX_SHOWN;
 use crate::source::Span;
 use crate::symbols::{
     BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, VarId,
 };
-use later::{Message, Remote, RunCall};
+use later::{Message, Remote, RunCall, Unknown};
 use scope::{Body, Braces, Globals};
 
 pub use constant::constant;
@@ -57,6 +58,7 @@ pub fn resolve_formula(formula: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic>
     resolver.formula(formula);
     resolver.check_remotes();
     resolver.check_messages();
+    resolver.explain_unknown();
     *symbols = resolver.symbols;
     resolver.diagnostics
 }
@@ -131,6 +133,7 @@ struct Resolver<'m> {
     runs: Vec<RunCall<'m>>,
     remotes: Vec<Remote<'m>>,
     messages: Vec<Message>,
+    unknown: Vec<Unknown<'m>>,
 }
 
 impl<'m> Resolver<'m> {
@@ -157,6 +160,7 @@ impl<'m> Resolver<'m> {
             runs: Vec::new(),
             remotes: Vec::new(),
             messages: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -169,6 +173,18 @@ impl<'m> Resolver<'m> {
             }
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// "did you mean `x`?" Only the first mistakes are shown, so only with them it is worth the time.
+    fn did_you_mean<'a>(
+        &self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Option<String> {
+        if self.diagnostics.len() >= MAX_SHOWN {
+            return None;
+        }
+        suggest::nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
     }
 
     /// Records what an occurrence of a name stands for.
@@ -381,6 +397,7 @@ impl<'m> Resolver<'m> {
         self.check_runs();
         self.check_remotes();
         self.check_messages();
+        self.explain_unknown();
         for (set, span) in std::mem::take(&mut self.sets_to_come) {
             let set = self.symbols.mtype(set);
             if set.values.is_empty() {

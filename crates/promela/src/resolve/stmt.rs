@@ -107,7 +107,7 @@ impl<'m> Resolver<'m> {
     /// Statements in braces.
     fn block(&mut self, stmts: &'m [Stmt]) {
         self.braces.open();
-        let path = self.braces.path()[1..].to_vec();
+        let path = self.braces.path()[1..].into();
         self.body().blocks.push(Block { path, ..Block::default() });
         self.sequence(stmts);
         self.body().blocks.pop();
@@ -163,9 +163,16 @@ impl<'m> Resolver<'m> {
                     .note("there is no one state to jump to"),
             );
         }
-        let is_block =
-            matches!(main.kind, StmtKind::Block(_) | StmtKind::Atomic(_) | StmtKind::DStep(_));
-        if let (Some(label), false) = (main.labels.first(), is_block) {
+        // The label of a block goes before the whole; that of a loop is not where the loop starts.
+        let has_room = matches!(
+            main.kind,
+            StmtKind::Block(_)
+                | StmtKind::Atomic(_)
+                | StmtKind::DStep(_)
+                | StmtKind::Do(_)
+                | StmtKind::For { .. }
+        );
+        if let (Some(label), false) = (main.labels.first(), has_room) {
             self.report(
                 Diagnostic::error(label.name.span, "a label at a statement before `unless`")
                     .help("write `label: { statement unless statement }`"),
@@ -273,7 +280,7 @@ impl<'m> Resolver<'m> {
 
     /// A trace holds events and the ways between them.
     fn check_event(&mut self, stmt: &Stmt) {
-        if !self.in_trace() {
+        if !matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace)) {
             return;
         }
         let event = match &stmt.kind {
@@ -431,15 +438,20 @@ impl<'m> Resolver<'m> {
     fn send(&mut self, channel: &'m VarRef, args: &'m [Expr], span: Span) {
         let known = self.channel(channel, true);
         self.no_claim_io(span);
+        let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
         let mut given = Some(0_usize);
         for arg in args {
+            // In a trace it stands for anything.
+            if is_trace && self.is_scratch(arg) {
+                continue;
+            }
             let width = self.argument(arg);
             given = given.and_then(|given| given.checked_add(width?));
             if let Some(run) = walk::runs(arg).first() {
                 self.report(Diagnostic::error(run.span, "`run` in a message"));
             }
         }
-        if !self.in_trace() {
+        if !is_trace {
             self.message(span, known, given, true);
         }
         if let Some(id) = known
@@ -479,10 +491,6 @@ impl<'m> Resolver<'m> {
             }
             seen.push(id);
         }
-    }
-
-    pub(super) fn in_trace(&self) -> bool {
-        matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace))
     }
 
     fn no_claim_io(&mut self, span: Span) {
