@@ -212,6 +212,7 @@ impl<'a> Walk<'a> {
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
+            output: &chosen.output,
         });
         self.steps.extend(&chosen.steps);
         self.violations = chosen.violations;

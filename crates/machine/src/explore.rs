@@ -337,8 +337,7 @@ impl Machine {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
         if frame.claim_turn {
-            if frame.retry {
-                frame.retry = false;
+            if self.claim_tries_again(frame) {
                 frame.timeout = true;
                 frame.rewind();
                 return Flow::Continue(());
@@ -367,6 +366,14 @@ impl Machine {
         }
         self.drop_frame(scratch);
         Flow::Continue(())
+    }
+
+    /// Whether the claim is to move once more with `timeout` true: if the system could not move after
+    /// it, and, as in SPIN's verifier, if the claim can ask for `timeout` and has no move without.
+    fn claim_tries_again(&self, frame: &Frame) -> bool {
+        let uses = &self.program.uses;
+        let asks = uses.timeout && uses.timeout_in_claim;
+        !frame.timeout && (frame.retry || asks && !frame.any)
     }
 
     pub(crate) fn claim_ended(&self, work: &Work) -> bool {
@@ -706,29 +713,29 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run. With a claim and inside of an atomic
-    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
-    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
-    /// that goes on.
+    /// All moves of the system between two steps of a run; what is wrong if there are none; and
+    /// whether searches see the state. With a claim and inside of an atomic sequence that blocks
+    /// there are no moves: it is the claim's turn then.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
+        timeout: bool,
         scratch: &mut Scratch,
-        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+        mut each: impl FnMut(Taken, &Work, bool, &mut Findings),
     ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
+        frame.timeout = timeout;
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
             let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                let violations = std::mem::take(&mut scratch.findings.violations);
                 if taken.count == 0 {
-                    found.extend(violations);
+                    found.append(&mut scratch.findings.violations);
                 } else {
-                    each(taken, &next, violations);
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
                 }
             }
             if frame.any {
@@ -754,40 +761,34 @@ impl Machine {
         }
     }
 
-    /// All moves of the claim: those with `timeout` false, and where the system cannot move also
-    /// those with `timeout` true.
+    /// All moves of the claim, and what is wrong if there are none. A move that is possible with
+    /// `timeout` true and with `timeout` false comes twice.
     pub(crate) fn claim_moves(
         &self,
         work: Work,
         scratch: &mut Scratch,
-        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+        mut each: impl FnMut(Taken, &Work, bool, &mut Findings),
     ) -> Vec<Violation> {
         let stuck = self.program.uses.timeout && self.is_stuck(&work, scratch);
         let mut frame = Frame::new(work);
         frame.claim_turn = true;
         let mut next = frame.work.clone();
-        let mut offered = Vec::new();
         let mut found = Vec::new();
-        for timeout in [false, true] {
-            frame.timeout = timeout;
+        loop {
             frame.rewind();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                let violations = std::mem::take(&mut scratch.findings.violations);
                 if taken.count == 0 {
-                    found.extend(violations);
-                    continue;
-                }
-                let told = (taken.steps[0], next.state.clone(), violations.clone());
-                if !offered.contains(&told) {
-                    offered.push(told);
-                    each(taken, &next, violations);
+                    found.append(&mut scratch.findings.violations);
+                } else {
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
                 }
             }
-            if !stuck {
-                break;
+            frame.retry |= stuck;
+            if !self.claim_tries_again(&frame) {
+                return found;
             }
+            frame.timeout = true;
         }
-        found
     }
 
     /// Whether no process can move while `timeout` is false.
@@ -795,8 +796,9 @@ impl Machine {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();
-        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
-        scratch.findings.violations.clear();
+        while !frame.any && self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {
+        }
+        scratch.findings.forget();
         !frame.any
     }
 }

@@ -46,6 +46,11 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
              SPIN's claim for them"
                 .into(),
         ),
+        Some(claim) if claim.0 as usize >= program.automata.len() => notes.push(
+            "the trail was made for an ltl property; it is replayed without the claim that SPIN \
+             makes of it"
+                .into(),
+        ),
         Some(claim) if !known(&claim) => notes.push(format!(
             "the trail was made with body number {} as its claim, which is no never claim of this \
              model; it is replayed without a claim",
@@ -228,7 +233,13 @@ impl Fitter<'_> {
                     continue;
                 }
                 // A violation ends the run here.
-                if line + taken == self.lines.len() {
+                self.violated = true;
+                line += taken;
+                if line == self.lines.len() {
+                    return Ok(notes);
+                }
+                if self.is_superfluous(line, &[]) {
+                    notes.push(self.left_out(line));
                     return Ok(notes);
                 }
                 let message = "the run ends here with an error, but the trail goes on".into();
@@ -244,12 +255,8 @@ impl Fitter<'_> {
                     continue;
                 }
                 self.give_up(line, "the run ends here with an error, but the trail goes on".into());
-            } else if line + 1 == self.lines.len() && wrong.contains(&Violation::InvalidEndState) {
-                notes.push(format!(
-                    "the last line of the trail (line {}) is left out: nobody can move there. \
-                     SPIN's breadth-first search adds such a line",
-                    self.lines[line].number
-                ));
+            } else if self.is_superfluous(line, &wrong) {
+                notes.push(self.left_out(line));
                 return Ok(notes);
             } else if line + 1 == self.lines.len() && self.drop_extra_line() {
                 notes.push(EXTRA_LINE.into());
@@ -290,6 +297,24 @@ impl Fitter<'_> {
             self.walker.config = end.clone();
         }
         false
+    }
+
+    /// Whether the run shows an error before the last line of the trail, so that this may be one of
+    /// those that SPIN adds: its breadth-first search to a deadlock, its depth-first search when it
+    /// goes on after an error.
+    fn is_superfluous(&self, line: usize, wrong: &[Violation]) -> bool {
+        let ends_the_run = |violation: &Violation| {
+            matches!(violation, Violation::InvalidEndState | Violation::ClaimEnd)
+        };
+        line + 1 == self.lines.len() && (self.violated || wrong.iter().any(ends_the_run))
+    }
+
+    fn left_out(&self, line: usize) -> String {
+        format!(
+            "the last line of the trail (line {}) is left out: it is not possible there, and the \
+             run shows an error before it. SPIN sometimes adds such a line",
+            self.lines[line].number
+        )
     }
 
     /// The move the line (and for a rendezvous the next) stands for, and how many lines that are. A

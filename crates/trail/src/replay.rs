@@ -21,6 +21,8 @@ pub struct Event<'a> {
     pub after: Option<&'a Config>,
     /// What goes wrong in it.
     pub violations: &'a [Violation],
+    /// What its last step prints.
+    pub output: &'a str,
 }
 
 /// Where a run ends and what is wrong there.
@@ -74,6 +76,7 @@ pub fn replay(
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
+            output: &chosen.output,
         });
         index += chosen.steps.len();
         violations.clone_from(&chosen.violations);
@@ -91,7 +94,12 @@ pub fn replay(
         }
     }
     let last = walker.config.clone();
-    violations.extend(walker.moves().1);
+    // What goes wrong in the last move may still be wrong in the state it leads to.
+    for violation in walker.moves().1 {
+        if !violations.contains(&violation) {
+            violations.push(violation);
+        }
+    }
     Ok(Outcome { last, violations, stopped: false })
 }
 
@@ -185,8 +193,10 @@ impl<'a> Walker<'a> {
     /// The moves from here; each has a step. A system that cannot move beside a claim that can
     /// stays where it is, which is no step: that is done here.
     pub fn moves(&mut self) -> (Vec<Move>, Vec<Violation>) {
+        let mut wrong = Vec::new();
         loop {
-            let (moves, wrong) = self.machine.moves(&self.config, &mut self.scratch);
+            let (moves, found) = self.machine.moves(&self.config, &mut self.scratch);
+            wrong.extend(found);
             match moves.as_slice() {
                 [Move { steps, next: Some(next), .. }] if steps.is_empty() => {
                     self.config = next.clone();

@@ -214,7 +214,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             let uses = &mut self.context.uses;
             let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
             uses.timeout_in_claim |= uses.timeout && in_claim;
-            uses.timeout |= elsewhere;
+            uses.timeout = elsewhere || uses.timeout && !in_claim;
         }
         actions
     }
