@@ -8,7 +8,7 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::eval::{ChannelAt, Context, Mistakes, message_offset};
+use crate::eval::{ChannelAt, Context, Mistakes, count_of, message_offset};
 use crate::format;
 use crate::memory::{load_u16, store, store_u16, store_u32};
 use crate::shape::{Entity, Shape};
@@ -16,6 +16,11 @@ use crate::violation::{RuntimeError, Violation};
 
 /// SPIN's bound on living processes (a claim counts) and on channels.
 const MAX_ALIVE: usize = 255;
+
+/// Of what goes wrong in one `d_step`, and of the bytes it prints, so much is told: it may go round
+/// a great many times.
+const MAX_VIOLATIONS: usize = 1 << 16;
+const MAX_PRINTED: usize = 1 << 20;
 
 /// A state that is being changed.
 #[derive(Clone, Debug)]
@@ -508,7 +513,9 @@ impl Machine {
         for (arg, set) in args {
             values.push((context.eval(arg, &mut findings.mistakes)?, *set));
         }
-        if let Some(prints) = &mut findings.prints {
+        if let Some(prints) = &mut findings.prints
+            && prints.len() < MAX_PRINTED
+        {
             prints.push_str(&format::printf(&self.program, format, &values));
         }
         Ok(())
@@ -553,6 +560,7 @@ impl Machine {
                 return Err(RuntimeError::DStepBlocks);
             };
             self.effect(work, process, id, timeout, offered.take(), findings)?;
+            findings.violations.truncate(MAX_VIOLATIONS);
             at = self.program.transition(id).to;
             steps += 1;
             if let Some((state, old)) = &remembered
@@ -561,10 +569,10 @@ impl Machine {
             {
                 return Err(RuntimeError::DStepEndless);
             }
+            if steps.is_multiple_of(1024) && self.stopped() {
+                return Err(RuntimeError::DStepEndless);
+            }
             if steps.is_power_of_two() {
-                if self.stopped() {
-                    return Err(RuntimeError::DStepEndless);
-                }
                 remembered = Some((at, work.clone()));
             }
         }
@@ -684,7 +692,7 @@ impl Machine {
         for (i, field) in fields.iter().enumerate() {
             store(&mut work.state, from + field.offset as usize, field.scalar, value(i));
         }
-        work.state[channel.offset] += 1;
+        store(&mut work.state, channel.offset, channel.kind.count(), count as i32 + 1);
         Ok(count)
     }
 
@@ -789,11 +797,11 @@ impl Machine {
 
 /// Takes a message out of a channel.
 fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
-    let count = usize::from(state[channel.offset]);
+    let count = count_of(state, channel);
     let from = message_offset(channel, slot);
     let end = message_offset(channel, count);
     let size = channel.kind.message_bytes as usize;
     state.copy_within(from + size..end, from);
     state[end - size..end].fill(0);
-    state[channel.offset] -= 1;
+    store(state, channel.offset, channel.kind.count(), count as i32 - 1);
 }

@@ -24,6 +24,15 @@ use crate::violation::{RuntimeError, Violation};
 /// Below this depth of the stack a repeated frame is looked for by comparing with each.
 const COMPARED_FRAMES: usize = 8;
 
+/// Frames entered between two reports of how much memory they use.
+const FRAMES_BETWEEN_REPORTS: u32 = 1024;
+
+/// Bytes that an allocation takes besides what was asked for, about.
+const ALLOCATION: usize = 24;
+
+/// Frames kept for later use; a long atomic sequence shall not hold its memory for ever.
+const SPARE_FRAMES: usize = 1024;
+
 /// Where a frame is in the list of its moves.
 #[derive(Debug, Default)]
 struct Scan {
@@ -101,6 +110,8 @@ pub struct Scratch {
     steps: Vec<Step>,
     /// Hashes of the frames above [`COMPARED_FRAMES`].
     seen: FxHashSet<u64>,
+    /// Frames entered inside of atomic sequences, modulo 2^32.
+    entered: u32,
     /// Whether the current expansion met a cycle inside an atomic sequence; then every frame of it
     /// is entered once only.
     cyclic: bool,
@@ -111,6 +122,18 @@ pub struct Scratch {
 impl Scratch {
     pub(crate) fn new(transitions: usize) -> Self {
         Self { findings: Findings::new(transitions), ..Self::default() }
+    }
+
+    /// Bytes in use by the frames of an expansion.
+    fn bytes(&self) -> usize {
+        let state = self.frames.last().map_or(0, |frame| frame.work.state.len());
+        let frames = (self.frames.capacity() + self.spare.capacity()) * size_of::<Frame>();
+        let states = (self.frames.len() + self.spare.len()) * (state + ALLOCATION);
+        // The table has room for more hashes, each with a byte of its own.
+        frames
+            + states
+            + self.seen.capacity() * 9 / 8 * 9
+            + self.steps.capacity() * size_of::<Step>()
     }
 
     /// By transition: whether a process ever stood before it, so that it was looked at.
@@ -169,8 +192,11 @@ impl Machine {
         scratch.steps.clear();
         scratch.cyclic = false;
         scratch.seen.clear();
-        while let Some(frame) = scratch.frames.pop() {
-            scratch.spare.push(frame);
+        scratch.spare.append(&mut scratch.frames);
+        if scratch.spare.len() > SPARE_FRAMES {
+            scratch.spare = scratch.spare.split_off(scratch.spare.len() - SPARE_FRAMES);
+            scratch.seen = FxHashSet::default();
+            scratch.steps = Vec::new();
         }
         let shape = self.shapes.get(self.shape_of(state));
         self.enter(scratch, None, |work| {
@@ -233,8 +259,12 @@ impl Machine {
             if self.repeats(scratch) {
                 self.drop_frame(scratch);
             }
-            if scratch.frames.len().is_multiple_of(1024) && self.stopped() {
+            if self.stopped() {
                 return Flow::Break(());
+            }
+            scratch.entered = scratch.entered.wrapping_add(1);
+            if scratch.entered.is_multiple_of(FRAMES_BETWEEN_REPORTS) {
+                sink.working(scratch.bytes())?;
             }
         }
         Flow::Continue(())

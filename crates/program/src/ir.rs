@@ -218,10 +218,19 @@ pub struct ChannelType {
 }
 
 impl ChannelType {
+    /// How the number of messages is stored.
+    pub fn count(&self) -> Scalar {
+        if self.capacity > 255 { Scalar::Unsigned(16) } else { Scalar::U8 }
+    }
+
     /// Bytes of its block in the state: the number of messages, then room for all of them. A
     /// rendezvous channel needs none.
     pub fn bytes(&self) -> u32 {
-        if self.capacity == 0 { 0 } else { 1 + self.capacity * self.message_bytes }
+        if self.capacity == 0 {
+            0
+        } else {
+            self.count().bytes() + self.capacity * self.message_bytes
+        }
     }
 }
 

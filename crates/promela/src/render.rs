@@ -14,7 +14,7 @@ use crate::source::{ExpansionId, SourceFile};
 use crate::{Diagnostic, Severity, SourceMap, Span};
 
 /// Diagnostics shown at most by [`render_all`].
-const MAX_SHOWN: usize = 50;
+pub(crate) const MAX_SHOWN: usize = 50;
 /// Levels shown of a chain of macro expansions or includes.
 const MAX_LEVELS: usize = 5;
 /// Other marks are shown with the main one if they are at most this many lines away.

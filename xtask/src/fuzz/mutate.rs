@@ -73,7 +73,12 @@ impl Corpus {
         let mut mutant = Mutant { pieces: pieces(&text), corpus: self, dice };
         let wild = mutant.dice.chance(50);
         for _ in 0..mutant.dice.range(1, 5) {
-            if wild { mutant.wild() } else { mutant.gentle() }
+            if wild {
+                mutant.wild()
+            } else {
+                mutant.gentle()
+            }
+            mutant.cut();
         }
         let mut text = mutant.pieces.concat();
         let bytes = if wild { mutant.dice.below(3) } else { 0 };
@@ -424,6 +429,16 @@ struct Mutant<'a> {
 }
 
 impl Mutant<'_> {
+    /// Keeps the mutant from being too long.
+    fn cut(&mut self) {
+        let bytes: usize = self.pieces.iter().map(String::len).sum();
+        if bytes > MAX_BYTES {
+            let mut text = self.pieces.concat();
+            cut(&mut text);
+            self.pieces = pieces(&text);
+        }
+    }
+
     /// A change after which the model may still load.
     fn gentle(&mut self) {
         match self.dice.below(10) {

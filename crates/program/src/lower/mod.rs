@@ -73,7 +73,7 @@ fn check_sizes(flow: &mut Flow<'_>, symbols: &Symbols) {
 /// Labels of states that are never stored have no effect.
 fn warn_of_labels(flow: &mut Flow<'_>) {
     let mut warnings = Vec::new();
-    for def in &flow.labels {
+    for def in flow.labels.iter() {
         let Some(name) = def.name() else { continue };
         let flags = Flags::of_label(name);
         let element = flow.element(def.element);
@@ -108,7 +108,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
     fn new(loaded: &'a Loaded, flow: &'f Flow<'a>, tables: &'f [Table]) -> Self {
         let symbols = &*loaded.symbols;
         let mut label_states = FxHashMap::default();
-        for def in &flow.labels {
+        for def in flow.labels.iter() {
             if let Some(name) = def.name() {
                 let state = StateId(flow.element(def.element).local as u16);
                 label_states.entry((def.body, name)).or_insert(state);
@@ -303,7 +303,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             }
             _ => (None, false),
         };
-        let labels = self.flow.labels.iter().filter(|def| def.body == body);
+        let labels = self.flow.labels.of_body(body).iter();
         Automaton {
             body,
             name: info.name.clone(),
@@ -331,9 +331,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
             let element = self.flow.element(row.element);
             let mut action = actions[row.element.0 as usize].clone();
             if matches!(element.kind, Kind::Block(BlockKind::DStep, _)) {
-                let entry = table.entries.iter().find(|(id, _)| *id == row.element);
-                action =
-                    Action::DStep { entry: StateId(entry.map_or(0, |&(_, state)| state as u16)) };
+                let entry = table.entries.get(&row.element);
+                action = Action::DStep { entry: StateId(entry.map_or(0, |&state| state as u16)) };
             }
             // Inside of a d_step the options are tried in order, so the `else` of a choice inside
             // of a choice comes before the options that follow.

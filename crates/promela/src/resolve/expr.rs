@@ -1,7 +1,7 @@
 //! Names in expressions, and what may stand where.
 
 use super::later::{Message, Remote, RemoteWhat, RunCall, Unknown};
-use super::scope::{Local, did_you_mean};
+use super::scope::Local;
 use super::{Resolver, constant, kind_of};
 use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Name, ReceiveArg, VarRef};
@@ -355,7 +355,7 @@ impl<'m> Resolver<'m> {
                 .iter()
                 .filter(|(_, symbol)| matches!(symbol, Symbol::Variable(_) | Symbol::Mtype(..)));
             let names = locals.map(|(name, _)| name).chain(globals.map(|(name, _)| name));
-            if let Some(help) = did_you_mean(&name.text, names) {
+            if let Some(help) = self.did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
         }
@@ -462,7 +462,7 @@ impl<'m> Resolver<'m> {
             .related(typedef.span, "its type");
             let fields = typedef.fields.iter();
             let names = fields.map(|&field| self.symbols.variable(field).name.as_str());
-            if let Some(help) = did_you_mean(&name.text, names) {
+            if let Some(help) = self.did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
             self.report(error);

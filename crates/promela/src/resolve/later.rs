@@ -2,7 +2,6 @@
 //! processes, the length of messages.
 
 use super::Resolver;
-use super::scope::did_you_mean;
 use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
 use crate::diagnostic::Severity;
@@ -66,7 +65,7 @@ impl<'m> Resolver<'m> {
             let names = bodies
                 .filter(|body| body.kind == BodyKind::Proctype)
                 .map(|body| body.name.as_str());
-            if let Some(help) = did_you_mean(&name.text, names) {
+            if let Some(help) = self.did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
             self.report(error);
@@ -159,7 +158,7 @@ impl<'m> Resolver<'m> {
             Diagnostic::error(name.span, format!("no label `{}` in `{}`", name.text, body.name))
                 .related(body.span, "the process type");
         let labels = body.labels.iter().map(|(label, _)| label.as_str());
-        if let Some(help) = did_you_mean(&name.text, labels) {
+        if let Some(help) = self.did_you_mean(&name.text, labels) {
             error = error.help(help);
         }
         self.report(error);
@@ -195,7 +194,7 @@ impl<'m> Resolver<'m> {
                 .related(body.span, "the process type");
                 let locals = body.locals.iter();
                 let names = locals.map(|&id| self.symbols.variable(id).name.as_str());
-                if let Some(help) = did_you_mean(&name.text, names) {
+                if let Some(help) = self.did_you_mean(&name.text, names) {
                     error = error.help(help);
                 }
                 return self.report(error);

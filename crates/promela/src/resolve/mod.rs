@@ -21,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
+use crate::render::MAX_SHOWN;
 use crate::source::Span;
 use crate::symbols::{
     BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, VarId,
@@ -172,6 +173,18 @@ impl<'m> Resolver<'m> {
             }
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// "did you mean `x`?" Only the first mistakes are shown, so only with them it is worth the time.
+    fn did_you_mean<'a>(
+        &self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Option<String> {
+        if self.diagnostics.len() >= MAX_SHOWN {
+            return None;
+        }
+        suggest::nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
     }
 
     /// Records what an occurrence of a name stands for.

@@ -107,7 +107,7 @@ impl<'m> Resolver<'m> {
     /// Statements in braces.
     fn block(&mut self, stmts: &'m [Stmt]) {
         self.braces.open();
-        let path = self.braces.path()[1..].to_vec();
+        let path = self.braces.path()[1..].into();
         self.body().blocks.push(Block { path, ..Block::default() });
         self.sequence(stmts);
         self.body().blocks.pop();

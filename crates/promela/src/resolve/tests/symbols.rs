@@ -51,7 +51,7 @@ fn blocks_are_numbered_by_their_braces() {
          active proctype Q() { skip; { byte f; f = 1 } }",
     );
     let symbols = &loaded.symbols;
-    let block = |name| symbols.variable(variable(symbols, name)).block.clone();
+    let block = |name| symbols.variable(variable(symbols, name)).block.to_vec();
     assert_eq!(block("a"), []);
     assert_eq!(block("b"), [1]);
     assert_eq!(block("c"), [2]);
@@ -78,7 +78,7 @@ fn a_call_of_an_inline_is_a_block() {
     let shown: Vec<_> = locals
         .iter()
         .map(|&id| loaded.symbols.variable(id))
-        .map(|v| (v.name.as_str(), v.block.clone(), v.at_creation))
+        .map(|v| (v.name.as_str(), v.block.to_vec(), v.at_creation))
         .collect();
     assert_eq!(shown, [("u", vec![], true), ("t", vec![1], false), ("t", vec![2], false)]);
 }
@@ -169,7 +169,7 @@ fn loops_over_channels_have_a_hidden_counter_per_block() {
     assert_eq!(counters.len(), 2);
     assert_eq!(counters[0].ty, Type::Short);
     assert_eq!(counters[1].ty, Type::Byte);
-    assert_eq!(counters[1].block, [1]);
+    assert_eq!(*counters[1].block, [1]);
     assert_eq!(symbols.for_counters.len(), 3);
     let Unit::Init(init) = &loaded.model.units[3] else {
         panic!("the last unit is init");
