@@ -183,6 +183,12 @@ fn the_fewest_parentheses() {
 }
 
 #[test]
+fn a_message_that_starts_with_not() {
+    let printed = round_trip("chan c = [1] of { bit }; init { c!(!a); c!!(!a && b); c!-1 }");
+    assert!(printed.ends_with("    c! !a;\n    c!! !a && b;\n    c!-1\n}\n"), "{printed}");
+}
+
+#[test]
 fn arguments_of_inline_calls() {
     let call = |arg: &str| {
         let text = format!("inline f(p) {{ x = p }}\ninit {{ f({arg}) }}");
