@@ -34,6 +34,13 @@ impl Output {
         self.ended == Ended::Code(0)
     }
 
+    /// The first line of standard error that names an error; else the last line that says something.
+    pub fn complaint(&self) -> &str {
+        let mut lines = self.stderr.lines().map(str::trim);
+        let named = lines.find(|line| line.starts_with("error"));
+        named.unwrap_or_else(|| self.last_words())
+    }
+
     /// The last line that says something, of standard error if there is one, else of standard output.
     pub fn last_words(&self) -> &str {
         let last = |text: &'_ str| text.trim_end().rfind('\n').map_or(0, |at| at + 1);

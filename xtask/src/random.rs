@@ -364,7 +364,7 @@ impl Bench {
                 // Beside a claim SPIN does not look for deadlocks; models with claims have no assertions.
                 let ours = answer.errors.iter().any(|error| error.kind != "invalid-end-state");
                 let spin = report.errors > 0;
-                if !ours && answer.verdict == "incomplete" {
+                if !ours && !answer.complete {
                     comparison.undecided = true;
                 } else if ours != spin {
                     let word = |violated| if violated { "violated" } else { "holds" };

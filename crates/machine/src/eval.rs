@@ -185,7 +185,7 @@ impl<'a> Context<'a> {
 
     /// How many messages a channel holds.
     pub fn message_count(&self, channel: ChannelAt<'_>) -> usize {
-        if channel.kind.capacity == 0 { 0 } else { usize::from(self.state[channel.offset]) }
+        if channel.kind.capacity == 0 { 0 } else { count_of(self.state, channel) }
     }
 
     /// A field of a message.
@@ -295,9 +295,16 @@ impl Machine {
     }
 }
 
+/// How many messages a channel that can hold some holds.
+pub fn count_of(state: &[u8], channel: ChannelAt<'_>) -> usize {
+    load(state, channel.offset, channel.kind.count()) as usize
+}
+
 /// Where a message starts.
 pub fn message_offset(channel: ChannelAt<'_>, slot: usize) -> usize {
-    channel.offset + 1 + slot * channel.kind.message_bytes as usize
+    channel.offset
+        + channel.kind.count().bytes() as usize
+        + slot * channel.kind.message_bytes as usize
 }
 
 fn binary(op: BinaryOp, a: i32, b: i32) -> Value {

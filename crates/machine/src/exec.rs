@@ -8,7 +8,7 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::eval::{ChannelAt, Context, Mistakes, message_offset};
+use crate::eval::{ChannelAt, Context, Mistakes, count_of, message_offset};
 use crate::format;
 use crate::memory::{load_u16, store, store_u16, store_u32};
 use crate::shape::{Entity, Shape};
@@ -692,7 +692,7 @@ impl Machine {
         for (i, field) in fields.iter().enumerate() {
             store(&mut work.state, from + field.offset as usize, field.scalar, value(i));
         }
-        work.state[channel.offset] += 1;
+        store(&mut work.state, channel.offset, channel.kind.count(), count as i32 + 1);
         Ok(count)
     }
 
@@ -797,11 +797,11 @@ impl Machine {
 
 /// Takes a message out of a channel.
 fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
-    let count = usize::from(state[channel.offset]);
+    let count = count_of(state, channel);
     let from = message_offset(channel, slot);
     let end = message_offset(channel, count);
     let size = channel.kind.message_bytes as usize;
     state.copy_within(from + size..end, from);
     state[end - size..end].fill(0);
-    state[channel.offset] -= 1;
+    store(state, channel.offset, channel.kind.count(), count as i32 - 1);
 }

@@ -218,10 +218,19 @@ pub struct ChannelType {
 }
 
 impl ChannelType {
+    /// How the number of messages is stored.
+    pub fn count(&self) -> Scalar {
+        if self.capacity > 255 { Scalar::Unsigned(16) } else { Scalar::U8 }
+    }
+
     /// Bytes of its block in the state: the number of messages, then room for all of them. A
     /// rendezvous channel needs none.
     pub fn bytes(&self) -> u32 {
-        if self.capacity == 0 { 0 } else { 1 + self.capacity * self.message_bytes }
+        if self.capacity == 0 {
+            0
+        } else {
+            self.count().bytes() + self.capacity * self.message_bytes
+        }
     }
 }
 
@@ -306,7 +315,7 @@ pub struct Element {
     pub state: StateId,
     /// As shown to the user: `x = x + 1`.
     pub text: String,
-    /// Where it stands.
+    /// Where it stands; if macros made it, where they are used.
     pub span: Span,
     /// Whether it is listed as unreached when it was not: SPIN leaves out jumps and exits.
     pub listed: bool,
@@ -330,7 +339,7 @@ pub struct Transition {
     /// Not 0: an escape (`unless`); the number tells the escape sequences of a state apart (SPIN's
     /// `e_trans`).
     pub escape: u16,
-    /// Where the statement stands.
+    /// Where the statement stands; if macros made it, where they are used.
     pub span: Span,
 }
 

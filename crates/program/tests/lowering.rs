@@ -401,8 +401,8 @@ fn mistakes_are_told() {
             "`unless` inside of a `d_step`",
         ),
         (
-            "chan c = [300] of { byte }; active proctype P() { c!1 }",
-            "a channel for more than 255 messages",
+            "chan c = [70000] of { byte }; active proctype P() { c!1 }",
+            "a channel for more than 65535 messages",
         ),
         (
             "byte x; active proctype P() { if :: if :: x == 1 :: else fi :: else fi }",

@@ -227,9 +227,9 @@ impl<'a> Layout<'a> {
 
     /// Whether a channel of so many messages fits into a state.
     pub fn check_channel(&mut self, capacity: u32, message_bytes: u32, span: Span) {
-        if capacity > 255 {
+        if capacity > u32::from(u16::MAX) {
             self.diagnostics.push(
-                Diagnostic::error(span, "a channel for more than 255 messages")
+                Diagnostic::error(span, "a channel for more than 65535 messages")
                     .label(format!("room for {capacity} messages")),
             );
         } else if u64::from(capacity) * u64::from(message_bytes) > MAX_BLOCK {

@@ -261,7 +261,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                     body: element.body,
                     state: StateId(element.local as u16),
                     text: action::text(self.flow, ElementId(i as u32)),
-                    span: element.span,
+                    span: self.loaded.source.outside_macros(element.span),
                     listed: listed == Some(true) && inside == Some(false),
                 }
             })
@@ -347,7 +347,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 action,
                 atomic: row.atomic,
                 escape: row.escape as u16,
-                span: element.span,
+                span: self.loaded.source.outside_macros(element.span),
             });
         }
     }

@@ -33,8 +33,8 @@ pub fn read_file(path: &Path) -> Result<String, Diagnostic> {
         let bytes = error.as_bytes();
         let line = bytes[..offset].iter().filter(|&&b| b == b'\n').count() + 1;
         Diagnostic::global_error(format!("`{shown}` is not UTF-8 text"))
-            .note(format!("byte 0x{:02x} at offset {offset}, in line {line}", bytes[offset]))
-            .help("`iconv -f latin1 -t utf8` converts a file with accents in the old encoding")
+            .note(format!("the byte 0x{:02x} at offset {offset}, in line {line}", bytes[offset]))
+            .help(format!("convert it with `iconv -f latin1 -t utf8 {shown}`"))
     })
 }
 

@@ -362,8 +362,12 @@ impl<'m> Resolver<'m> {
         let reported = self.diagnostics.len();
         self.report(error);
         if self.diagnostics.len() > reported {
-            let body = self.body.as_ref().map(|body| body.id);
-            self.unknown.push(Unknown { name, body, diagnostic: reported });
+            self.unknown.push(Unknown {
+                name,
+                body: self.body.as_ref().map(|body| body.id),
+                known: self.symbols.variables.len(),
+                diagnostic: reported,
+            });
         }
     }
 

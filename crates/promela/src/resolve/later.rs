@@ -6,7 +6,7 @@ use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
 use crate::diagnostic::Severity;
 use crate::source::Span;
-use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId, Variable};
+use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId};
 
 /// A `run`.
 pub(super) struct RunCall<'m> {
@@ -35,6 +35,8 @@ pub(super) struct Unknown<'m> {
     pub name: &'m Name,
     /// Where it stands.
     pub body: Option<BodyId>,
+    /// How many variables were declared before.
+    pub known: usize,
     /// The report.
     pub diagnostic: usize,
 }
@@ -210,35 +212,48 @@ impl<'m> Resolver<'m> {
         self.follow(var, found, false);
     }
 
-    /// Tells of names that are not declared where they stand, but elsewhere.
+    /// Tells of names that are not known where they stand, but elsewhere.
     pub(super) fn explain_unknown(&mut self) {
-        for Unknown { name, body, diagnostic } in std::mem::take(&mut self.unknown) {
-            let is_it = |variable: &&Variable| {
+        for Unknown { name, body, known, diagnostic } in std::mem::take(&mut self.unknown) {
+            let variables = self.symbols.variables.iter().enumerate();
+            let namesakes = variables.filter(|(_, variable)| {
                 variable.name == name.text
                     && !variable.synthetic
-                    && matches!(variable.scope, Scope::Local(_))
-            };
-            let Some(variable) = self.symbols.variables.iter().find(is_it) else {
-                continue;
-            };
-            let Scope::Local(owner) = variable.scope else { continue };
-            let owner_info = self.symbols.body(owner);
+                    && !matches!(variable.scope, Scope::Field(_))
+            });
+            let nearest = namesakes.min_by_key(|(_, variable)| match variable.scope {
+                Scope::Global => 0,
+                Scope::Local(owner) if Some(owner) == body => 1,
+                _ => 2,
+            });
+            let Some((index, variable)) = nearest else { continue };
             let report = &mut self.diagnostics[diagnostic];
             report.help.clear();
-            if body == Some(owner) {
-                report.related.push((variable.span, "declared here, in an inner block".into()));
-                report.notes.push("a variable is known from there to the end of its block".into());
-                continue;
-            }
-            let owner_name = owner_info.name.trim_matches(':');
-            report.related.push((variable.span, format!("declared here, in `{owner_name}`")));
-            let may_look_inside =
-                body.is_none_or(|id| self.symbols.body(id).kind == BodyKind::Never);
-            if may_look_inside && owner_info.kind == BodyKind::Proctype {
-                report.help.push(format!("write `{owner_name}:{}`", name.text));
-            } else {
-                report.notes.push("a variable of one process is not known to others".into());
-                report.help.push("declare it outside of the processes to share it".into());
+            match variable.scope {
+                Scope::Local(owner) if Some(owner) != body => {
+                    let owner = self.symbols.body(owner);
+                    let owner_name = owner.name.trim_matches(':');
+                    let declared = format!("declared here, in `{owner_name}`");
+                    report.related.push((variable.span, declared));
+                    let looks_inside =
+                        body.is_none_or(|id| self.symbols.body(id).kind == BodyKind::Never);
+                    if looks_inside && owner.kind == BodyKind::Proctype {
+                        report.help.push(format!("write `{owner_name}:{}`", name.text));
+                    } else {
+                        let note = "a variable of one process is not known to others";
+                        report.notes.push(note.into());
+                        let help = "declare it outside of the processes to share it";
+                        report.help.push(help.into());
+                    }
+                }
+                _ if index >= known => {
+                    report.related.push((variable.span, "declared here, further on".into()));
+                    report.notes.push("a name is known from its declaration on".into());
+                }
+                _ => {
+                    report.related.push((variable.span, "declared here".into()));
+                    report.notes.push("a variable is known up to the end of its block".into());
+                }
             }
         }
     }
