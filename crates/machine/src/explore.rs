@@ -360,8 +360,10 @@ impl Machine {
                     frame.work.state[at] = 1;
                 }
                 sink.successor(&frame.work.state, steps)?;
-            } else if self.options.end_states && self.invalid_end(&frame.work) {
-                sink.violation(Violation::InvalidEndState, steps)?;
+            } else if self.options.end_states
+                && let Some(violation) = self.invalid_end(&frame.work)
+            {
+                sink.violation(violation, steps)?;
             }
         }
         self.drop_frame(scratch);
@@ -403,13 +405,17 @@ impl Machine {
         })
     }
 
-    pub(crate) fn invalid_end(&self, work: &Work) -> bool {
+    /// What is wrong with a state in which nobody can move.
+    pub(crate) fn invalid_end(&self, work: &Work) -> Option<Violation> {
         let context = self.context(&work.state, &work.shape, None, false);
-        work.shape
-            .processes
-            .iter()
-            .enumerate()
-            .any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end)
+        let mut processes = work.shape.processes.iter().enumerate();
+        if processes.any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end) {
+            return Some(Violation::InvalidEndState);
+        }
+        // As in SPIN, a model whose processes are all gone is asked nothing more.
+        let (at, body) = (self.header.trace?, self.program.trace?);
+        let trace = self.program.automaton(body).state(StateId(load_u16(&work.state, at)));
+        (!trace.end && !work.shape.processes.is_empty()).then_some(Violation::TraceUnfinished)
     }
 
     /// The next move of a frame; the state it leads to is put into `next`.
@@ -751,11 +757,8 @@ impl Machine {
                 frame.timeout = true;
                 continue;
             }
-            if self.header.claim.is_none()
-                && self.options.end_states
-                && self.invalid_end(&frame.work)
-            {
-                found.push(Violation::InvalidEndState);
+            if self.header.claim.is_none() && self.options.end_states {
+                found.extend(self.invalid_end(&frame.work));
             }
             return (found, true);
         }

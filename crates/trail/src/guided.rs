@@ -304,7 +304,10 @@ impl Fitter<'_> {
     /// goes on after an error.
     fn is_superfluous(&self, line: usize, wrong: &[Violation]) -> bool {
         let ends_the_run = |violation: &Violation| {
-            matches!(violation, Violation::InvalidEndState | Violation::ClaimEnd)
+            matches!(
+                violation,
+                Violation::InvalidEndState | Violation::TraceUnfinished | Violation::ClaimEnd
+            )
         };
         line + 1 == self.lines.len() && (self.violated || wrong.iter().any(ends_the_run))
     }
