@@ -409,6 +409,7 @@ mod tests {
     fn ours(states: u64, transitions: u64, errors: u64) -> Checked {
         Ok(Answer {
             verdict: if errors > 0 { "violated" } else { "verified" }.to_owned(),
+            complete: true,
             errors: Vec::new(),
             statistics: Statistics { states, transitions, error_count: Some(errors) },
         })

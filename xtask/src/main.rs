@@ -1,6 +1,7 @@
-//! Chores of the project: `cargo xtask test`, `conformance`, `random` and `generate`.
+//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate` and `fuzz`.
 
 mod conformance;
+mod fuzz;
 mod generate;
 mod process;
 mod random;
@@ -30,6 +31,9 @@ enum Chore {
     Conformance(conformance::Options),
     Random(random::Options),
     Generate(random::GenerateOptions),
+    Fuzz(fuzz::Options),
+    #[command(hide = true)]
+    FuzzWorker(fuzz::WorkerOptions),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +52,8 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Chore::Conformance(options) => conformance::run(&options),
         Chore::Random(options) => random::run(&options),
         Chore::Generate(options) => Ok(random::generate(&options)),
+        Chore::Fuzz(options) => fuzz::run(&options),
+        Chore::FuzzWorker(options) => fuzz::work(&options),
     }
 }
 

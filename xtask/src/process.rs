@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,13 @@ impl Output {
         self.ended == Ended::Code(0)
     }
 
+    /// The first line of standard error that names an error; else the last line that says something.
+    pub fn complaint(&self) -> &str {
+        let mut lines = self.stderr.lines().map(str::trim);
+        let named = lines.find(|line| line.starts_with("error"));
+        named.unwrap_or_else(|| self.last_words())
+    }
+
     /// The last line that says something, of standard error if there is one, else of standard output.
     pub fn last_words(&self) -> &str {
         let last = |text: &'_ str| text.trim_end().rfind('\n').map_or(0, |at| at + 1);
@@ -52,10 +59,7 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
     let mut pause = Duration::from_micros(500);
     let ended = loop {
         if let Some(status) = child.try_wait()? {
-            break match (status.code(), status.signal()) {
-                (Some(code), _) => Ended::Code(code),
-                (None, signal) => Ended::Signal(signal.unwrap_or(0)),
-            };
+            break ended(status);
         }
         if started.elapsed() > limit {
             child.kill()?;
@@ -71,8 +75,16 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
     Ok(Output { ended, stdout: text(stdout), stderr: text(stderr) })
 }
 
+/// How a program ended by itself.
+pub fn ended(status: ExitStatus) -> Ended {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Code(code),
+        (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+    }
+}
+
 /// Reads a pipe to its end in a thread of its own, so that the program never waits for us.
-fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+pub fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         // A broken pipe leaves what was read before it, which is all there is to tell.

@@ -27,6 +27,8 @@ pub struct Generated {
     pub claim: bool,
     /// The model has a rendezvous channel.
     pub rendezvous: bool,
+    /// The model has a trace or notrace assertion.
+    pub trace: bool,
 }
 
 /// Why SPIN gave no verifier, or no answer.
@@ -90,6 +92,7 @@ pub fn generate(dir: &Path, model: &str) -> Result<std::result::Result<Generated
     Ok(Ok(Generated {
         dir: dir.to_owned(),
         claim: has_claim(&header),
+        trace: header.contains("#define EVENT_TRACE\t"),
         rendezvous: has_rendezvous(&source),
     }))
 }
@@ -222,8 +225,8 @@ pub struct PanReport {
 pub struct PanError {
     /// Such as `invalid end state`.
     pub text: String,
-    /// The depth printed with it.
-    pub depth: u64,
+    /// The depth printed with it, -1 for an error in the initial state.
+    pub depth: i64,
 }
 
 impl PanReport {
@@ -404,6 +407,12 @@ hash conflicts:         0 (resolved)
         let report = PanReport::parse(&text).expect("a summary");
         assert_eq!(report.states, 123_456_780);
         assert!(report.truncated && report.stopped);
+    }
+
+    #[test]
+    fn reads_an_error_in_the_initial_state() {
+        let error = PanError::parse("pan:1: invalid end state (at depth -1)");
+        assert_eq!(error.map(|error| error.depth), Some(-1));
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct Spinward {
 pub struct Answer {
     /// `verified`, `violated`, `incomplete` or `error`.
     pub verdict: String,
+    /// Whether everything asked for was checked to its end.
+    #[serde(default)]
+    pub complete: bool,
     /// Errors found, or examples of them when all were to be counted.
     #[serde(default)]
     pub errors: Vec<FoundError>,
@@ -91,9 +94,7 @@ impl Spinward {
         let output = process::run(&mut command, limit).context("cannot run the checker")?;
         let checked = match output.ended {
             Ended::Code(code @ (0 | 1 | 3)) => parse(code, &output.stdout),
-            Ended::Code(code) => {
-                Err(format!("spinward: exit code {code}: {}", output.last_words()))
-            }
+            Ended::Code(code) => Err(format!("spinward: exit code {code}: {}", output.complaint())),
             Ended::Signal(signal) => Err(format!("spinward died by signal {signal}")),
             Ended::TimedOut => Err("spinward: timeout".to_owned()),
         };

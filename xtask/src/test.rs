@@ -8,14 +8,17 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::{conformance, project_root, random};
+use crate::{conformance, fuzz, project_root, random};
 
-/// Run all checks: formatting, lints, documentation, tests, conformance with SPIN, random models
+/// Run all checks: formatting, lints, documentation, tests, conformance with SPIN, random models, fuzzing
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Seconds for random models
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Seconds for fuzzing
+    #[arg(long, default_value_t = 20)]
+    fuzz_seconds: u64,
 }
 
 /// Runs the command; it stops at the first step that fails.
@@ -44,7 +47,12 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         return Ok(code);
     }
     heading("random models");
-    random::run(&random::Options::for_seconds(options.seconds, jobs))
+    let code = random::run(&random::Options::for_seconds(options.seconds, jobs))?;
+    if code != ExitCode::SUCCESS {
+        return Ok(code);
+    }
+    heading("fuzzing");
+    fuzz::run(&fuzz::Options::for_seconds(options.fuzz_seconds, jobs))
 }
 
 /// The folder of the project's own models.
@@ -57,7 +65,7 @@ fn heading(name: &str) {
 }
 
 /// Runs cargo and gives its exit code.
-fn cargo(arguments: &[&str], rustdoc: Option<&str>) -> Result<u8> {
+pub fn cargo(arguments: &[&str], rustdoc: Option<&str>) -> Result<u8> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(project_root());
     if let Some(flags) = rustdoc {

@@ -32,8 +32,8 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// For the preprocessor.
-    pub fn options(&self) -> Options {
+    /// How to read the model, and which conditions about it.
+    pub fn options(&self, conditions: &[String]) -> Options {
         let defines = self.define.iter().map(|define| match define.split_once('=') {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (define.clone(), "1".to_owned()),
@@ -42,7 +42,18 @@ impl ModelArgs {
             defines: defines.collect(),
             undefines: self.undefine.clone(),
             include_dirs: self.include.clone(),
+            conditions: conditions.to_vec(),
         }
+    }
+
+    /// The options that lead to the same model once more, as a shell takes them, with a blank
+    /// before each.
+    pub fn to_shell(&self) -> String {
+        let defines = self.define.iter().map(|define| format!(" -D {}", quoted(define)));
+        let undefines = self.undefine.iter().map(|name| format!(" -U {}", quoted(name)));
+        let folders = self.include.iter();
+        let includes = folders.map(|dir| format!(" -I {}", quoted(&dir.to_string_lossy())));
+        defines.chain(undefines).chain(includes).collect()
     }
 
     /// Where SPIN would write and look for the trail: beside the caller, named after the model.
@@ -56,6 +67,31 @@ impl ModelArgs {
     /// The model as the user named it.
     pub fn name(&self) -> String {
         self.model.display().to_string()
+    }
+}
+
+/// Which conditions must hold.
+#[derive(Debug, Args)]
+pub struct InvariantArgs {
+    /// Check that an expression over global variables is true in every state; may repeat
+    #[arg(long = "invariant", value_name = "EXPR", help_heading = "What to check")]
+    pub invariants: Vec<String>,
+}
+
+impl InvariantArgs {
+    /// As a shell takes them, with a blank before each.
+    pub fn to_shell(&self) -> String {
+        self.invariants.iter().map(|text| format!(" --invariant {}", quoted(text))).collect()
+    }
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-/+,@%=:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

@@ -11,11 +11,10 @@ use spinward::{
     Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason, ReasonCode,
     Report, ReportedError, Search, Store, Verdict,
 };
-use spinward_machine::{Machine, Options};
 use spinward_trail::run::Keep;
 use spinward_trail::{Listing, Trail, describe};
 
-use crate::args::{ModelArgs, OutputArgs, numbered_trail, seconds, size};
+use crate::args::{InvariantArgs, ModelArgs, OutputArgs, numbered_trail, quoted, seconds, size};
 use crate::model;
 use crate::terminal::{self, Failure, bytes, counted, print, say};
 
@@ -29,14 +28,17 @@ Examples:
   spinward check peterson.pml
   spinward check --search dfs -D N=4 leader.pml
   spinward check --errors 0 --time 60 protocol.pml
+  spinward check --invariant 'ncrit <= 1' peterson.pml
   spinward check --format json model.pml | jq .verdict";
 
-/// Verify a model: assertions, deadlocks, never claims, traces.
+/// Verify a model: assertions, deadlocks, invariants, never claims, traces.
 ///
 /// Looks at every state the model can come to and tells the first thing that is wrong: an
 /// assertion that is false, an invalid end state (deadlock), a never claim that comes to its end,
 /// a trace that does not match, or a statement that has no meaning (a division by zero, an index
 /// out of bounds). The run that leads there is shown and written to a trail file.
+///
+/// With --ltl, --invariant or --safety only what they ask for is checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -47,9 +49,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FORMULA", help_heading = "What to check")]
     ltl: Vec<String>,
 
-    /// Check that an expression is true in every state
-    #[arg(long, value_name = "EXPR", hide = true)]
-    invariant: Vec<String>,
+    #[command(flatten)]
+    invariant: InvariantArgs,
 
     /// Check assertions, end states and traces only
     #[arg(long, help_heading = "What to check")]
@@ -180,7 +181,7 @@ struct Checked {
 }
 
 fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
-    let model = model::try_load(&args.model)?;
+    let model = model::try_load(&args.model, &args.invariant.invariants)?;
     model::show(model.source_map(), &model.warnings, &args.output);
     let check = configure(args, model.clone());
     let bar = progress_bar(args);
@@ -208,7 +209,7 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
     for name in &args.ltl {
         check = check.property(Property::Ltl(name.clone()));
     }
-    for expr in &args.invariant {
+    for expr in &args.invariant.invariants {
         check = check.property(Property::Invariant(expr.clone()));
     }
     let flags = [
@@ -288,7 +289,8 @@ fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
     for (index, error) in checked.report.errors.iter_mut().enumerate() {
         let path = numbered_trail(&base, index + 1);
         let cycle_start = step_index(error);
-        let trail = Trail::of_run(&checked.model.program, error.claim, &error.run, cycle_start);
+        let trail =
+            Trail::of_run(&checked.model.program, error.watched.claim, &error.run, cycle_start);
         match std::fs::write(&path, trail.to_text()) {
             Ok(()) => error.trail = Some(path.display().to_string()),
             // The verdict matters more than the file.
@@ -384,7 +386,7 @@ fn tell_error(
     listing: Listing,
 ) -> Result<String, Failure> {
     let mut text = String::new();
-    let machine = machine_of(checked, error)?;
+    let machine = model::machine(&checked.model, error.watched.clone())?;
     let keep = if error.run.len() <= SHOWN_IN_FULL { Keep::ALL } else { Keep::SHORT };
     let run = describe(&machine, &error.run, step_index(error), keep).map_err(|misfit| {
         Failure::internal(format!("the run to an error does not replay: {misfit}"))
@@ -401,10 +403,11 @@ fn tell_error(
     let _ = writeln!(text, "\nThe state there:");
     text.push_str(&listing.state(&checked.model.program, &run.end));
     if let Some(trail) = &error.trail {
+        let options = args.model.to_shell() + &args.invariant.to_shell();
         let model = args.model.name();
         let _ = writeln!(
             text,
-            "\nThe run is in {trail}. To see it all, step by step:\n  spinward trail {} {}",
+            "\nThe run is in {trail}. To see it all, step by step:\n  spinward trail{options} {} {}",
             quoted(&model),
             quoted(trail)
         );
@@ -413,18 +416,6 @@ fn tell_error(
         let _ = writeln!(text, "It was met {} times.", terminal::thousands(error.occurrences));
     }
     Ok(text)
-}
-
-/// The machine that replays an error: it watches everything.
-fn machine_of(checked: &Checked, error: &ReportedError) -> Result<Machine, Failure> {
-    let options = Options {
-        claim: error.claim,
-        end_states: error.claim.is_none(),
-        assertions: true,
-        trace: true,
-        invariants: Vec::new(),
-    };
-    model::machine(&checked.model, options)
 }
 
 /// What to do about a search that did not look at everything.
@@ -484,14 +475,4 @@ fn statistics(report: &Report) -> String {
         s.seconds.total,
         report.search
     )
-}
-
-/// A file name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-/+,@%=:".contains(c);
-    if !name.is_empty() && name.chars().all(plain) {
-        name.to_owned()
-    } else {
-        format!("'{}'", name.replace('\'', "'\\''"))
-    }
 }

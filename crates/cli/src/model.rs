@@ -11,9 +11,13 @@ use spinward_promela::{Diagnostic, SourceMap, render};
 use crate::args::{ModelArgs, OutputArgs};
 use crate::terminal::{EXIT_VIOLATED, Failure, say};
 
-/// Reads a model, telling its mistakes on standard error.
-pub fn load(args: &ModelArgs, output: &OutputArgs) -> Result<Model, Failure> {
-    match try_load(args) {
+/// Reads a model and conditions about it, telling its mistakes on standard error.
+pub fn load(
+    args: &ModelArgs,
+    conditions: &[String],
+    output: &OutputArgs,
+) -> Result<Model, Failure> {
+    match try_load(args, conditions) {
         Ok(model) => {
             show(model.source_map(), &model.warnings, output);
             Ok(model)
@@ -22,9 +26,9 @@ pub fn load(args: &ModelArgs, output: &OutputArgs) -> Result<Model, Failure> {
     }
 }
 
-/// Reads a model; no word to the user.
-pub fn try_load(args: &ModelArgs) -> Result<Model, Error> {
-    let model = Model::load(&args.model, &args.options())?;
+/// Reads a model and conditions about it; no word to the user.
+pub fn try_load(args: &ModelArgs, conditions: &[String]) -> Result<Model, Error> {
+    let model = Model::load(&args.model, &args.options(conditions))?;
     if let Some(problem) = embedded_c(&model, args.allow_c) {
         return Err(Error::Model {
             source_map: Arc::clone(model.source_map()),
@@ -66,6 +70,11 @@ pub fn machine(model: &Model, options: Options) -> Result<Machine, Failure> {
         message: format!("the model goes wrong before its first step: {}", error.describe()),
         code: EXIT_VIOLATED,
     })
+}
+
+/// All conditions the model was read with, for a machine to watch.
+pub fn all_conditions(model: &Model) -> Vec<u32> {
+    (0..).take(model.program.conditions.len()).collect()
 }
 
 /// Embedded C is code that runs with all rights of the user, so it needs their consent; and so far

@@ -18,7 +18,7 @@ use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::values::{self, plain_name};
 use spinward_trail::{Event, Listing};
 
-use crate::args::{ColumnArgs, ModelArgs, OutputArgs};
+use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
 use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, say};
 use crate::{model, trail};
 
@@ -57,6 +57,9 @@ pub struct Args {
     trail: Option<PathBuf>,
 
     #[command(flatten)]
+    invariant: InvariantArgs,
+
+    #[command(flatten)]
     columns: ColumnArgs,
 
     #[command(flatten)]
@@ -65,7 +68,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let model = model::load(&args.model, &args.output)?;
+    let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
     if let Some(path) = &args.trail {
         let fit = trail::read(&model, path)?;
         for note in &fit.fitted.notes {
@@ -73,7 +76,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         return trail::as_spin(&fit.machine, &fit.fitted, &args.columns);
     }
-    let machine = model::machine(&model, watched())?;
+    let machine = model::machine(&model, watched(&model))?;
     if args.interactive {
         Interactive::new(&machine, &model, args).run()
     } else {
@@ -82,8 +85,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 }
 
 /// A run by hand or at random minds everything but the claims, as in SPIN.
-fn watched() -> Options {
-    Options { end_states: true, assertions: true, trace: true, ..Options::default() }
+fn watched(model: &Model) -> Options {
+    Options {
+        claim: None,
+        end_states: true,
+        assertions: true,
+        trace: true,
+        invariants: model::all_conditions(model),
+    }
 }
 
 /// Why a run ended.
@@ -167,7 +176,7 @@ struct Walk<'a> {
     moves: Vec<Move>,
     /// What is wrong where the run is, if nobody can move.
     wrong: Vec<Violation>,
-    /// What went wrong in the last move.
+    /// What went wrong in the last move or is wrong after it, and ends the run.
     violations: Vec<Violation>,
     steps: Vec<Step>,
 }
@@ -187,9 +196,11 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Finds the moves that are possible now.
+    /// Finds the moves that are possible now; an invariant that does not hold ends the run.
     fn look(&mut self) {
         (self.moves, self.wrong) = self.machine.moves(&self.config, &mut self.scratch);
+        let broken = self.wrong.extract_if(.., |violation| violation.condition().is_some());
+        self.violations.extend(broken);
     }
 
     /// Takes a move; gives what it shows.

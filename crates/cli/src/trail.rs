@@ -13,7 +13,7 @@ use spinward_trail::{
     Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
 };
 
-use crate::args::{ColumnArgs, ModelArgs, OutputArgs};
+use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
 use crate::model;
 use crate::terminal::{EXIT_VIOLATED, Failure, counted, print, say};
 
@@ -38,6 +38,9 @@ pub struct Args {
     /// The trail
     #[arg(value_name = "TRAIL")]
     trail: PathBuf,
+
+    #[command(flatten)]
+    invariant: InvariantArgs,
 
     /// As JSON on standard output
     #[arg(long, help_heading = "Output")]
@@ -64,7 +67,7 @@ pub struct Fit {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let model = model::load(&args.model, &args.output)?;
+    let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
     let Fit { machine, fitted } = read(&model, &args.trail)?;
     for note in &fitted.notes {
         say(&format!("note: {note}"));
@@ -94,7 +97,8 @@ pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
         .map_err(|_| Failure::usage(format!("{name} is not a trail: it is not text")))?;
     let trail =
         Trail::parse(&text).map_err(|problem| Failure::usage(format!("{name}: {problem}")))?;
-    let (options, mut notes) = guided::options(&model.program, &trail);
+    let (mut options, mut notes) = guided::options(&model.program, &trail);
+    options.invariants = model::all_conditions(model);
     let machine = model::machine(model, options)?;
     let mut fitted = fit(&machine, &trail).map_err(|misfit| {
         Failure::usage(format!("{name} does not fit the model: {}", misfit.message))

@@ -234,6 +234,47 @@ fn macros_come_from_the_command_line() {
 }
 
 #[test]
+fn lines_are_those_an_editor_shows() {
+    let place = Place::new();
+    let model = "\u{feff}#define TWICE(a, \\\r\n  b) a = a + b; \\\r\n  a = a + b\r\n\
+        byte\tx;\r\ninit {\r\n\tTWICE(x,\r\n\t\t1);\r\n\tCHECK\r\n}\r\n";
+    place.write("crlf.pml", model);
+    let check = ["check", "-DCHECK=assert(x == 1)", "--format", "json", "crlf.pml"];
+    let json = place.run(&check).code(1).json();
+    assert_eq!((&json["errors"][0]["line"], &json["errors"][0]["steps"]), (&8.into(), &3.into()));
+    let trail = ["trail", "-DCHECK=assert(x == 1)", "--json", "crlf.pml", "crlf.pml.trail"];
+    let json = place.run(&trail).code(1).json();
+    let lines: Vec<_> = (0..3).map(|step| json["steps"][step]["line"].clone()).collect();
+    assert_eq!(lines, [6, 6, 8]);
+    let said = place.run(&["check", "-DCHECK=y = 1", "crlf.pml"]).code(2);
+    said.err("crlf.pml:8:2\n").err("8 |     CHECK\n");
+}
+
+#[test]
+fn invariants_are_checked_and_replayed() {
+    let place = Place::new();
+    place.write("m.pml", "#define safe (n < MAX)\nbyte n;\nactive proctype P() { n = 1; n = 2 }\n");
+    place.run(&["check", "--help"]).code(0).out("--invariant <EXPR>");
+    place.run(&["check", "-DMAX=3", "--invariant", "safe", "m.pml"]).code(0).out("verified");
+    let args = ["check", "-DMAX=2", "--invariant", "n >= 0", "--invariant", "safe", "m.pml"];
+    let said = place.run(&args).code(1).out("violated: invariant violated: safe\n");
+    said.out("n: 1 -> 2")
+        .out("(with n = 2)")
+        .out("  spinward trail -D MAX=2 --invariant 'n >= 0' --invariant safe m.pml m.pml.trail\n");
+    let args = ["trail", "-D", "MAX=2", "--invariant", "safe", "m.pml", "m.pml.trail"];
+    place.run(&args).code(1).out("invariant violated: safe  (with n = 2)");
+    let json = place.run(&["check", "--format", "json", "--invariant", "n<2", "m.pml"]).json();
+    assert_eq!(json["errors"][0]["kind"], "invariant");
+    assert_eq!(json["errors"][0]["property"], "n<2");
+    let args = ["simulate", "--seed", "1", "--invariant", "n != 1", "m.pml"];
+    let said = place.run(&args).code(1).out("invariant violated: n != 1");
+    assert!(!said.out.contains("n = 2"), "{said:#?}");
+    let said = place.run(&["check", "--invariant", "n < m", "m.pml"]).code(2);
+    said.err(" --> --invariant:1:5\n").err("1 | n < m\n  |     ^");
+    place.run(&["check", "--invariant", "[] safe", "m.pml"]).code(2).err("without `[]`");
+}
+
+#[test]
 fn colours_only_when_asked_for() {
     let place = Place::new();
     let said = place.run(&["check", "asserts.pml"]);

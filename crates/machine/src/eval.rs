@@ -23,6 +23,8 @@ pub struct Context<'a> {
     pub process: Option<usize>,
     /// What `timeout` is.
     pub timeout: bool,
+    /// How many questions whether a process is enabled wait for the answer.
+    pub asked: usize,
 }
 
 /// Mistakes after which an evaluation goes on.
@@ -183,7 +185,7 @@ impl<'a> Context<'a> {
 
     /// How many messages a channel holds.
     pub fn message_count(&self, channel: ChannelAt<'_>) -> usize {
-        message_count(self.state, channel)
+        if channel.kind.capacity == 0 { 0 } else { count_of(self.state, channel) }
     }
 
     /// A field of a message.
@@ -293,18 +295,16 @@ impl Machine {
     }
 }
 
-/// Where a message starts.
-pub fn message_offset(channel: ChannelAt<'_>, slot: usize) -> usize {
-    let count = channel.kind.count().bytes();
-    channel.offset + count as usize + slot * channel.kind.message_bytes as usize
+/// How many messages a channel that can hold some holds.
+pub fn count_of(state: &[u8], channel: ChannelAt<'_>) -> usize {
+    load(state, channel.offset, channel.kind.count()) as usize
 }
 
-/// How many messages a channel holds in a state.
-pub fn message_count(state: &[u8], channel: ChannelAt<'_>) -> usize {
-    match channel.kind.capacity {
-        0 => 0,
-        _ => load(state, channel.offset, channel.kind.count()) as usize,
-    }
+/// Where a message starts.
+pub fn message_offset(channel: ChannelAt<'_>, slot: usize) -> usize {
+    channel.offset
+        + channel.kind.count().bytes() as usize
+        + slot * channel.kind.message_bytes as usize
 }
 
 fn binary(op: BinaryOp, a: i32, b: i32) -> Value {

@@ -8,7 +8,7 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::eval::{ChannelAt, Context, Mistakes, message_count, message_offset};
+use crate::eval::{ChannelAt, Context, Mistakes, count_of, message_offset};
 use crate::format;
 use crate::memory::{load_u16, store, store_u16, store_u32};
 use crate::shape::{Entity, Shape};
@@ -16,6 +16,11 @@ use crate::violation::{RuntimeError, Violation};
 
 /// SPIN's bound on living processes (a claim counts) and on channels.
 const MAX_ALIVE: usize = 255;
+
+/// Of what goes wrong in one `d_step`, and of the bytes it prints, so much is told: it may go round
+/// a great many times.
+const MAX_VIOLATIONS: usize = 1 << 16;
+const MAX_PRINTED: usize = 1 << 20;
 
 /// A state that is being changed.
 #[derive(Clone, Debug)]
@@ -78,7 +83,7 @@ impl Machine {
         process: Option<usize>,
         timeout: bool,
     ) -> Context<'a> {
-        Context { machine: self, state, shape, process, timeout }
+        Context { machine: self, state, shape, process, timeout, asked: 0 }
     }
 
     /// Whether a transition is possible when no message is offered. `moved`: whether another
@@ -507,7 +512,9 @@ impl Machine {
         for (arg, set) in args {
             values.push((context.eval(arg, &mut findings.mistakes)?, *set));
         }
-        if let Some(prints) = &mut findings.prints {
+        if let Some(prints) = &mut findings.prints
+            && prints.len() < MAX_PRINTED
+        {
             prints.push_str(&format::printf(&self.program, format, &values));
         }
         Ok(())
@@ -552,6 +559,7 @@ impl Machine {
                 return Err(RuntimeError::DStepBlocks);
             };
             self.effect(work, process, id, timeout, offered.take(), findings)?;
+            findings.violations.truncate(MAX_VIOLATIONS);
             at = self.program.transition(id).to;
             steps += 1;
             if let Some((state, old)) = &remembered
@@ -560,10 +568,10 @@ impl Machine {
             {
                 return Err(RuntimeError::DStepEndless);
             }
+            if steps.is_multiple_of(1024) && self.stopped() {
+                return Err(RuntimeError::DStepEndless);
+            }
             if steps.is_power_of_two() {
-                if self.stopped() {
-                    return Err(RuntimeError::DStepEndless);
-                }
                 remembered = Some((at, work.clone()));
             }
         }
@@ -765,7 +773,12 @@ impl Machine {
         process: usize,
         mistakes: &mut Mistakes,
     ) -> Result<bool, RuntimeError> {
-        let context = Context { process: Some(process), ..*asker };
+        // Whoever was asked may ask in turn. With more questions than processes somebody's answer
+        // depends on itself.
+        if asker.asked > asker.shape.processes.len() {
+            return Err(RuntimeError::EnabledOfSelf);
+        }
+        let context = Context { process: Some(process), asked: asker.asked + 1, ..*asker };
         let automaton = self.program.automaton(context.shape.processes[process].kind);
         for id in automaton.state(context.control(process)).transition_ids() {
             let action = &self.program.transition(id).action;
@@ -779,7 +792,7 @@ impl Machine {
 
 /// Takes a message out of a channel.
 fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
-    let count = message_count(state, channel);
+    let count = count_of(state, channel);
     let from = message_offset(channel, slot);
     let end = message_offset(channel, count);
     let size = channel.kind.message_bytes as usize;

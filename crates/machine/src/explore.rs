@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{StateId, TransitionId};
+use spinward_program::ir::{Action, Expr, StateId, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -23,6 +23,15 @@ use crate::violation::{RuntimeError, Violation};
 
 /// Below this depth of the stack a repeated frame is looked for by comparing with each.
 const COMPARED_FRAMES: usize = 8;
+
+/// Frames entered between two reports of how much memory they use.
+const FRAMES_BETWEEN_REPORTS: u32 = 1024;
+
+/// Bytes that an allocation takes besides what was asked for, about.
+const ALLOCATION: usize = 24;
+
+/// Frames kept for later use; a long atomic sequence shall not hold its memory for ever.
+const SPARE_FRAMES: usize = 1024;
 
 /// Where a frame is in the list of its moves.
 #[derive(Debug, Default)]
@@ -103,6 +112,8 @@ pub struct Scratch {
     steps: Vec<Step>,
     /// Hashes of the frames above [`COMPARED_FRAMES`].
     seen: FxHashSet<u64>,
+    /// Frames entered inside of atomic sequences, modulo 2^32.
+    entered: u32,
     /// Whether the current expansion met a cycle inside an atomic sequence; then every frame of it
     /// is entered once only.
     cyclic: bool,
@@ -113,6 +124,18 @@ pub struct Scratch {
 impl Scratch {
     pub(crate) fn new(transitions: usize) -> Self {
         Self { findings: Findings::new(transitions), ..Self::default() }
+    }
+
+    /// Bytes in use by the frames of an expansion.
+    fn bytes(&self) -> usize {
+        let state = self.frames.last().map_or(0, |frame| frame.work.state.len());
+        let frames = (self.frames.capacity() + self.spare.capacity()) * size_of::<Frame>();
+        let states = (self.frames.len() + self.spare.len()) * (state + ALLOCATION);
+        // The table has room for more hashes, each with a byte of its own.
+        frames
+            + states
+            + self.seen.capacity() * 9 / 8 * 9
+            + self.steps.capacity() * size_of::<Step>()
     }
 
     /// By transition: whether a process ever stood before it, so that it was looked at.
@@ -152,6 +175,7 @@ impl Frame {
     fn same_as(&self, other: &Self) -> bool {
         self.exclusive == other.exclusive
             && self.claim_turn == other.claim_turn
+            && self.timeout == other.timeout
             && self.work.state == other.work.state
     }
 
@@ -159,6 +183,7 @@ impl Frame {
         let mut hasher = FxHasher::default();
         hasher.write(&self.work.state);
         hasher.write_usize(self.exclusive.map_or(0, |p| p + 1));
+        hasher.write_u8(u8::from(self.claim_turn) | u8::from(self.timeout) << 1);
         hasher.finish()
     }
 }
@@ -169,8 +194,11 @@ impl Machine {
         scratch.steps.clear();
         scratch.cyclic = false;
         scratch.seen.clear();
-        while let Some(frame) = scratch.frames.pop() {
-            scratch.spare.push(frame);
+        scratch.spare.append(&mut scratch.frames);
+        if scratch.spare.len() > SPARE_FRAMES {
+            scratch.spare = scratch.spare.split_off(scratch.spare.len() - SPARE_FRAMES);
+            scratch.seen = FxHashSet::default();
+            scratch.steps = Vec::new();
         }
         let shape = self.shapes.get(self.shape_of(state));
         self.enter(scratch, None, |work| {
@@ -180,6 +208,7 @@ impl Machine {
         });
         let first = scratch.frames.last_mut().expect("just entered");
         first.claim_turn = self.header.claim.is_some();
+        first.timeout = self.take_stutter(&mut first.work.state);
         if self.claim_ended(&first.work) {
             sink.violation(Violation::ClaimEnd, &[])?;
         }
@@ -217,8 +246,8 @@ impl Machine {
                 sink.successor(&next.state, &scratch.steps)?;
                 continue;
             }
-            let timeout = frame.timeout && claim_moved;
             let claim_turn = claim_moved && taken.exclusive == Some(CLAIM);
+            let timeout = self.lasting(frame.timeout) && !claim_turn;
             let exclusive = taken.exclusive.filter(|&p| p != CLAIM);
             let depth = scratch.steps.len();
             let work = scratch.next.take().expect("filled above");
@@ -232,11 +261,27 @@ impl Machine {
             if self.repeats(scratch) {
                 self.drop_frame(scratch);
             }
-            if scratch.frames.len().is_multiple_of(1024) && self.stopped() {
+            if self.stopped() {
                 return Flow::Break(());
+            }
+            scratch.entered = scratch.entered.wrapping_add(1);
+            if scratch.entered.is_multiple_of(FRAMES_BETWEEN_REPORTS) {
+                sink.working(scratch.bytes())?;
             }
         }
         Flow::Continue(())
+    }
+
+    /// Whether the run has ended before this state, so that `timeout` is true for the claim from the
+    /// start; clears that.
+    fn take_stutter(&self, state: &mut [u8]) -> bool {
+        self.header.stutter.is_some_and(|at| std::mem::take(&mut state[at]) != 0)
+    }
+
+    /// What `timeout` is in the rest of a step that began with it: in SPIN's verifier it is true for
+    /// one statement, but with a claim for the claim's move and all of the step that follows.
+    fn lasting(&self, timeout: bool) -> bool {
+        timeout && self.header.claim.is_some()
     }
 
     /// Pushes a frame, reusing an old one's room.
@@ -312,6 +357,9 @@ impl Machine {
                 scratch.frames[below].retry = true;
             } else if self.header.claim.is_some() {
                 // The run has ended; for the claim its last state is repeated for ever.
+                if let Some(at) = self.header.stutter {
+                    frame.work.state[at] = 1;
+                }
                 sink.successor(&frame.work.state, steps)?;
             } else if self.options.end_states && self.invalid_end(&frame.work) {
                 sink.violation(Violation::InvalidEndState, steps)?;
@@ -334,14 +382,18 @@ impl Machine {
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
         let context = self.context(&work.state, &work.shape, None, false);
-        let broken =
-            move |condition| context.eval(condition, &mut Mistakes::new()).unwrap_or(0) == 0;
-        self.options
-            .invariants
-            .iter()
-            .enumerate()
-            .filter(move |(_, condition)| broken(*condition))
-            .map(|(i, _)| Violation::Invariant(i as u32))
+        self.options.invariants.iter().filter_map(move |&number| {
+            let mut mistakes = Mistakes::new();
+            let condition = &self.program.conditions[number as usize].expr;
+            let value = context.eval(condition, &mut mistakes);
+            match (value, mistakes.first()) {
+                (Err(error), _) | (_, Some(&error)) => {
+                    Some(Violation::InvariantUndefined(number, error))
+                }
+                (Ok(0), None) => Some(Violation::Invariant(number)),
+                (Ok(_), None) => None,
+            }
+        })
     }
 
     pub(crate) fn invalid_end(&self, work: &Work) -> bool {
@@ -365,7 +417,12 @@ impl Machine {
         }
         loop {
             if let Some(offer) = &mut frame.offer {
-                if let Some(taken) = self.next_answer(offer, frame.timeout, next, findings) {
+                let timeout = self.lasting(frame.timeout);
+                let unanswered = !offer.answered;
+                if let Some(taken) = self.next_answer(offer, timeout, next, findings) {
+                    let moved = unanswered && offer.answered && frame.scan.moved;
+                    let shape = &frame.work.shape;
+                    self.determinism(offer.sender, offer.transition, shape, moved, findings);
                     return Some(taken);
                 }
                 if offer.answered {
@@ -499,6 +556,8 @@ impl Machine {
         Ok(true)
     }
 
+    /// Notes a second possible step of a `D_proctype`; as in SPIN, what always is possible (jumps,
+    /// `skip`, `else`) and a `d_step` do not count.
     fn determinism(
         &self,
         process: usize,
@@ -507,7 +566,15 @@ impl Machine {
         moved: bool,
         findings: &mut Findings,
     ) {
-        if moved && self.program.automaton(shape.processes[process].kind).deterministic {
+        let counts = !matches!(
+            self.program.transition(id).action,
+            Action::Skip
+                | Action::Else
+                | Action::Die
+                | Action::DStep { .. }
+                | Action::Condition(Expr::Const(_))
+        );
+        if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
         }
     }
@@ -639,18 +706,19 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run.
+    /// All moves of a state between two steps of a run. With a claim and inside of an atomic
+    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
+    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
+    /// that goes on.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
-        claim_turn: bool,
         scratch: &mut Scratch,
         mut each: impl FnMut(Taken, &Work, Vec<Violation>),
-    ) -> Vec<Violation> {
+    ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
-        frame.claim_turn = claim_turn;
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
@@ -664,9 +732,12 @@ impl Machine {
                 }
             }
             if frame.any {
-                return found;
+                return (found, frame.exclusive.is_none());
             }
             if frame.exclusive.take().is_some() {
+                if self.header.claim.is_some() {
+                    return (found, true);
+                }
                 continue;
             }
             if self.program.uses.timeout && !frame.timeout {
@@ -679,8 +750,54 @@ impl Machine {
             {
                 found.push(Violation::InvalidEndState);
             }
-            return found;
+            return (found, true);
         }
+    }
+
+    /// All moves of the claim: those with `timeout` false, and where the system cannot move also
+    /// those with `timeout` true.
+    pub(crate) fn claim_moves(
+        &self,
+        work: Work,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+    ) -> Vec<Violation> {
+        let stuck = self.program.uses.timeout && self.is_stuck(&work, scratch);
+        let mut frame = Frame::new(work);
+        frame.claim_turn = true;
+        let mut next = frame.work.clone();
+        let mut offered = Vec::new();
+        let mut found = Vec::new();
+        for timeout in [false, true] {
+            frame.timeout = timeout;
+            frame.rewind();
+            while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
+                let violations = std::mem::take(&mut scratch.findings.violations);
+                if taken.count == 0 {
+                    found.extend(violations);
+                    continue;
+                }
+                let told = (taken.steps[0], next.state.clone(), violations.clone());
+                if !offered.contains(&told) {
+                    offered.push(told);
+                    each(taken, &next, violations);
+                }
+            }
+            if !stuck {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether no process can move while `timeout` is false.
+    fn is_stuck(&self, work: &Work, scratch: &mut Scratch) -> bool {
+        let mut frame = Frame::new(work.clone());
+        frame.rewind();
+        let mut next = frame.work.clone();
+        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
+        scratch.findings.violations.clear();
+        !frame.any
     }
 }
 

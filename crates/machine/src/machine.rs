@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spinward_program::Program;
-use spinward_program::ir::{Action, Block, BodyId, Expr, StateId};
+use spinward_program::ir::{Action, Block, BodyId, StateId};
 
 use crate::exec::Work;
-use crate::explore::{CLAIM, Scratch};
+use crate::explore::{CLAIM, Scratch, Taken};
 use crate::memory::{load, load_u16, load_u32, store_u16};
 use crate::shape::{Header, Shapes};
 use crate::system::{Flow, Sink, Step, System};
@@ -25,8 +25,8 @@ pub struct Options {
     pub assertions: bool,
     /// Whether the model's trace is looked at.
     pub trace: bool,
-    /// Conditions over globals that must hold in every state (not inside an atomic sequence).
-    pub invariants: Vec<Expr>,
+    /// Which of the program's conditions must hold in every state (not inside an atomic sequence).
+    pub invariants: Vec<u32>,
 }
 
 /// The meaning of a program.
@@ -137,24 +137,28 @@ impl Machine {
         let work = self.work(&config.state);
         let ended = self.claim_ended(&work);
         let exclusive = config.exclusive.map(usize::from);
-        let mut found =
-            self.all_moves(work, exclusive, claim_turn, scratch, |taken, next, mut violations| {
-                let next = taken.alive.then(|| Config {
-                    state: next.state.clone(),
-                    exclusive: taken.exclusive.filter(|&p| p != CLAIM).map(|p| p as u16),
-                    system_turn: claimed
-                        && if claim_turn {
-                            taken.exclusive.is_none()
-                        } else {
-                            taken.exclusive.is_some()
-                        },
-                });
-                let over = |config: &Config| self.claim_ended(&self.work(&config.state));
-                if claim_turn && next.as_ref().is_some_and(over) {
-                    violations.push(Violation::ClaimEnd);
-                }
-                moves.push(Move { steps: taken.steps[..taken.count].to_vec(), next, violations });
+        let take = |taken: Taken, next: &Work, mut violations: Vec<Violation>| {
+            let next = taken.alive.then(|| Config {
+                state: next.state.clone(),
+                exclusive: taken.exclusive.filter(|&p| p != CLAIM).map(|p| p as u16),
+                system_turn: claimed
+                    && if claim_turn {
+                        taken.exclusive.is_none()
+                    } else {
+                        taken.exclusive.is_some()
+                    },
             });
+            let over = |config: &Config| self.claim_ended(&self.work(&config.state));
+            if claim_turn && next.as_ref().is_some_and(over) {
+                violations.push(Violation::ClaimEnd);
+            }
+            moves.push(Move { steps: taken.steps[..taken.count].to_vec(), next, violations });
+        };
+        let (mut found, at_rest) = if claim_turn {
+            (self.claim_moves(work, scratch, take), true)
+        } else {
+            self.all_moves(work, exclusive, scratch, take)
+        };
         if claimed && config.system_turn && moves.is_empty() {
             let next = Config { system_turn: false, exclusive: None, ..config.clone() };
             moves.push(Move { steps: Vec::new(), next: Some(next), violations: Vec::new() });
@@ -162,7 +166,7 @@ impl Machine {
         if claim_turn && ended {
             found.push(Violation::ClaimEnd);
         }
-        if config.exclusive.is_none() && !config.system_turn {
+        if at_rest && !config.system_turn {
             found.extend(self.broken_invariants(&self.work(&config.state)));
         }
         (moves, found)

@@ -127,6 +127,8 @@ pub struct Header {
     pub shape: usize,
     /// The state of the claim, if one is watched.
     pub claim: Option<usize>,
+    /// Whether the run has ended and only the claim moves on, if the claim can tell.
+    pub stutter: Option<usize>,
     /// The state of the trace, if it is watched.
     pub trace: Option<usize>,
     /// `_last`, if the model uses it.
@@ -152,12 +154,14 @@ impl Header {
             })
         };
         let claim = field(claim, size_of::<u16>());
+        let stutter = field(claim.is_some() && program.uses.timeout_in_claim, 1);
         let trace = field(trace, size_of::<u16>());
         let last = field(program.uses.last, 1);
         let globals = end;
         Self {
             shape,
             claim,
+            stutter,
             trace,
             last,
             globals,

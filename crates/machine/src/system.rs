@@ -43,6 +43,12 @@ pub trait Sink {
     /// Something wrong in the state (no steps) or on the way to a successor (the last step is where
     /// it went wrong). May come many times for one state.
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow;
+
+    /// So many bytes are in use for what is going on inside of an atomic sequence. Comes now and
+    /// then, since such a sequence may be long and may branch: whoever counts memory can end it.
+    fn working(&mut self, _bytes: usize) -> Flow {
+        Flow::Continue(())
+    }
 }
 
 /// A graph to search.

@@ -10,8 +10,10 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
-    /// One of the invariants that were asked for, by its number, does not hold.
+    /// One of the program's conditions, by its number, does not hold in every state.
     Invariant(u32),
+    /// One of the program's conditions, by its number, has no value in some state.
+    InvariantUndefined(u32, RuntimeError),
     /// The never claim has come to its end.
     ClaimEnd,
     /// A send or receive that the trace does not allow (`trace`).
@@ -58,7 +60,7 @@ pub enum RuntimeError {
     Nondeterminism,
     /// A priority outside of 1 to 255.
     PriorityRange,
-    /// `enabled(_pid)`
+    /// `enabled(_pid)`, or by way of another process.
     EnabledOfSelf,
     /// Two transitions of a trace match one event.
     TraceNondeterminism,
@@ -70,7 +72,7 @@ impl Violation {
         match self {
             Self::Assertion(_) => "assertion",
             Self::InvalidEndState => "invalid-end-state",
-            Self::Invariant(_) => "invariant",
+            Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
             Self::TraceMismatch | Self::TraceComplete => "trace",
             Self::Runtime(..) => "runtime",
@@ -85,15 +87,27 @@ impl Violation {
         }
     }
 
+    /// The condition that does not hold, if it is about one.
+    pub fn condition(self) -> Option<u32> {
+        match self {
+            Self::Invariant(number) | Self::InvariantUndefined(number, _) => Some(number),
+            _ => None,
+        }
+    }
+
     /// In words.
     pub fn describe(self, program: &Program) -> String {
+        let condition = |number: u32| program.conditions[number as usize].text.as_str();
         let text = |id: TransitionId| program.element(program.transition(id).element).text.as_str();
         match self {
             Self::Assertion(id) => format!("assertion violated: {}", text(id)),
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }
-            Self::Invariant(_) => "an invariant does not hold".into(),
+            Self::Invariant(number) => format!("invariant violated: {}", condition(number)),
+            Self::InvariantUndefined(number, error) => {
+                format!("{} in the invariant: {}", error.describe(), condition(number))
+            }
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
@@ -122,7 +136,9 @@ impl RuntimeError {
             Self::DStepRendezvous => "a rendezvous send inside a d_step".into(),
             Self::Nondeterminism => "a D_proctype has two possible steps at once".into(),
             Self::PriorityRange => "a priority outside of 1 to 255".into(),
-            Self::EnabledOfSelf => "a process asks whether itself is enabled".into(),
+            Self::EnabledOfSelf => {
+                "a process asks, perhaps by way of others, whether itself is enabled".into()
+            }
             Self::TraceNondeterminism => "two transitions of the trace match one event".into(),
         }
     }

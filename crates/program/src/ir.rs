@@ -61,6 +61,8 @@ pub struct Program {
     pub claims: Vec<BodyId>,
     /// The event trace.
     pub trace: Option<BodyId>,
+    /// Conditions about the model that were given beside it.
+    pub conditions: Vec<Condition>,
     /// What the model uses anywhere.
     pub uses: Uses,
 }
@@ -87,11 +89,22 @@ impl Program {
     }
 }
 
+/// A condition about the model, given beside it.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As the user wrote it.
+    pub text: String,
+    /// Its value, in no process.
+    pub expr: Expr,
+}
+
 /// Features that change what the machine must do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// `timeout`
     pub timeout: bool,
+    /// `timeout` in a never claim
+    pub timeout_in_claim: bool,
     /// `priority`, `set_priority`, `get_priority`, `_priority`: processes have a priority and it
     /// decides who moves.
     pub priorities: bool,
@@ -205,18 +218,19 @@ pub struct ChannelType {
 }
 
 impl ChannelType {
+    /// How the number of messages is stored.
+    pub fn count(&self) -> Scalar {
+        if self.capacity > 255 { Scalar::Unsigned(16) } else { Scalar::U8 }
+    }
+
     /// Bytes of its block in the state: the number of messages, then room for all of them. A
     /// rendezvous channel needs none.
     pub fn bytes(&self) -> u32 {
-        match self.capacity {
-            0 => 0,
-            capacity => self.count().bytes() + capacity * self.message_bytes,
+        if self.capacity == 0 {
+            0
+        } else {
+            self.count().bytes() + self.capacity * self.message_bytes
         }
-    }
-
-    /// How the number of messages is stored, before them.
-    pub fn count(&self) -> Scalar {
-        if self.capacity < 256 { Scalar::U8 } else { Scalar::Unsigned(16) }
     }
 }
 
@@ -301,7 +315,7 @@ pub struct Element {
     pub state: StateId,
     /// As shown to the user: `x = x + 1`.
     pub text: String,
-    /// Where it stands.
+    /// Where it stands; if macros made it, where they are used.
     pub span: Span,
     /// Whether it is listed as unreached when it was not: SPIN leaves out jumps and exits.
     pub listed: bool,
@@ -325,7 +339,7 @@ pub struct Transition {
     /// Not 0: an escape (`unless`); the number tells the escape sequences of a state apart (SPIN's
     /// `e_trans`).
     pub escape: u16,
-    /// Where the statement stands.
+    /// Where the statement stands; if macros made it, where they are used.
     pub span: Span,
 }
 

@@ -20,6 +20,6 @@ pub mod token;
 mod load;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use load::{Loaded, load, load_text};
+pub use load::{Condition, Loaded, load, load_text};
 pub use preprocess::Options;
 pub use source::{SourceMap, Span};

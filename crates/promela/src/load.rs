@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::ast::Model;
+use crate::ast::{Expr, Model};
 use crate::preprocess::{self, Options};
 use crate::symbols::Symbols;
 use crate::{Diagnostic, SourceMap, parser, resolve};
@@ -17,8 +17,19 @@ pub struct Loaded {
     pub model: Model,
     /// What its names mean.
     pub symbols: Arc<Symbols>,
+    /// The expressions that were given beside it.
+    pub conditions: Vec<Condition>,
     /// All mistakes, in the order of the text. With an error among them the model means nothing.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An expression about a model, given beside it.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As the user wrote it.
+    pub text: String,
+    /// Its syntax.
+    pub expr: Expr,
 }
 
 impl Loaded {
@@ -39,6 +50,7 @@ pub fn load(path: &Path, options: &Options) -> Loaded {
                 source: Arc::new(source),
                 model: Model::default(),
                 symbols: Arc::default(),
+                conditions: Vec::new(),
                 diagnostics: vec![problem],
             }
         }
@@ -49,21 +61,38 @@ pub fn load(path: &Path, options: &Options) -> Loaded {
 pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
     let mut source = SourceMap::default();
     let root = source.add_file(path.to_owned(), text, None);
-    let (tokens, mut diagnostics) = preprocess::preprocess(&mut source, root, options);
+    let given = options.conditions.iter();
+    let given: Vec<_> =
+        given.map(|text| source.add_file("--invariant".into(), text.clone(), None)).collect();
+    let (tokens, condition_tokens, mut diagnostics) =
+        preprocess::preprocess_with(&mut source, root, &given, options);
     let misread = diagnostics.iter().any(Diagnostic::is_error);
-    let (model, parse_diagnostics) = parser::parse(tokens, &mut source);
+    let (mut model, parse_diagnostics) = parser::parse(tokens, &mut source);
     // After a mistake among the words (a string that does not end) the parser would complain about
     // what is missing because of it.
     if !misread {
         diagnostics.extend(parse_diagnostics);
     }
     // After a syntax error half of the names are missing; complaints about them would be noise.
-    let symbols = if diagnostics.iter().any(Diagnostic::is_error) {
-        Symbols::default()
-    } else {
-        let (symbols, found) = resolve::resolve(&model);
-        diagnostics.extend(found);
-        symbols
-    };
-    Loaded { source: Arc::new(source), model, symbols: Arc::new(symbols), diagnostics }
+    let mut symbols = Symbols::default();
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        let (found, problems) = resolve::resolve(&model);
+        symbols = found;
+        diagnostics.extend(problems);
+    }
+    let mut conditions = Vec::new();
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        for (tokens, text) in condition_tokens.into_iter().zip(&options.conditions) {
+            match parser::parse_expression(tokens, &mut model, &mut source) {
+                Ok(expr) => {
+                    diagnostics.extend(resolve::resolve_condition(&expr, &mut symbols));
+                    conditions.push(Condition { text: text.trim().to_owned(), expr });
+                }
+                Err(problem) if text.trim_start().starts_with("[]") => diagnostics
+                    .push(problem.help("an invariant holds in every state as it is, without `[]`")),
+                Err(problem) => diagnostics.push(problem),
+            }
+        }
+    }
+    Loaded { source: Arc::new(source), model, symbols: Arc::new(symbols), conditions, diagnostics }
 }

@@ -14,7 +14,7 @@ use crate::source::{ExpansionId, SourceFile};
 use crate::{Diagnostic, Severity, SourceMap, Span};
 
 /// Diagnostics shown at most by [`render_all`].
-const MAX_SHOWN: usize = 50;
+pub(crate) const MAX_SHOWN: usize = 50;
 /// Levels shown of a chain of macro expansions or includes.
 const MAX_LEVELS: usize = 5;
 /// Other marks are shown with the main one if they are at most this many lines away.
@@ -314,7 +314,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::source::FileId;
+    use crate::source::{Expansion, ExpansionKind, FileId};
 
     fn source(text: &str) -> (SourceMap, FileId) {
         let mut source = SourceMap::default();
@@ -387,7 +387,11 @@ mod tests {
         let (mut source, file) = source("a b");
         let mut span = Span::new(file, 0, 1);
         for i in 0..8 {
-            let expansion = source.add_expansion(format!("m{i}"), span);
+            let expansion = source.add_expansion(Expansion {
+                kind: ExpansionKind::Macro,
+                name: format!("m{i}"),
+                call: span,
+            });
             span = Span { expansion, ..Span::new(file, 2, 3) };
         }
         let shown = render(&source, &Diagnostic::error(span, "deep"), false);

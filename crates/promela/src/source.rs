@@ -65,9 +65,20 @@ pub struct SourceFile {
     lines: Vec<u32>,
 }
 
+/// What text was replaced by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpansionKind {
+    /// A macro of the preprocessor.
+    Macro,
+    /// An inline.
+    Inline,
+}
+
 /// One use of a macro or an inline.
 #[derive(Clone, Debug)]
 pub struct Expansion {
+    /// Which of the two.
+    pub kind: ExpansionKind,
     /// Name of the macro or inline.
     pub name: String,
     /// The use; itself perhaps in an expansion.
@@ -101,8 +112,8 @@ impl SourceMap {
     }
 
     /// Records a use of a macro or an inline.
-    pub fn add_expansion(&mut self, name: String, call: Span) -> ExpansionId {
-        self.expansions.push(Expansion { name, call });
+    pub fn add_expansion(&mut self, expansion: Expansion) -> ExpansionId {
+        self.expansions.push(expansion);
         ExpansionId(self.expansions.len() as u32 - 1)
     }
 
@@ -119,6 +130,17 @@ impl SourceMap {
     /// The expansion a span's text was inserted by.
     pub fn expansion(&self, id: ExpansionId) -> Option<&Expansion> {
         self.expansions.get(id.0 as usize)
+    }
+
+    /// Where a span's text stands for whoever reads the model without its macros replaced: the use
+    /// of the outermost macro it came from. The body of an inline is a place of its own.
+    pub fn outside_macros(&self, mut span: Span) -> Span {
+        while let Some(Expansion { kind: ExpansionKind::Macro, call, .. }) =
+            self.expansion(span.expansion)
+        {
+            span = *call;
+        }
+        span
     }
 
     /// The text of a span.

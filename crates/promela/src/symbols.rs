@@ -1,5 +1,7 @@
 //! What the names of a model mean.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::ast::NameId;
@@ -112,7 +114,7 @@ pub struct Variable {
     pub scope: Scope,
     /// Its block inside the body: the numbers of the nested braces, empty at the top of the body.
     /// Two variables of one body may have one name in different blocks.
-    pub block: Vec<u32>,
+    pub block: Arc<[u32]>,
     /// `hidden`, `show`, `local`.
     pub visibility: Option<crate::ast::Visibility>,
     /// Whether it is set when its process is created (parameters; declarations before the first

@@ -200,7 +200,8 @@ impl<'a, S: System> Bfs<'a, S> {
                     .iter()
                     .rev()
                     .map(|&number| (keys.key(number), self.distance.get(number as usize)));
-                let run = rebuild(self.system, scratch, path, example.violation, example.length);
+                let run =
+                    rebuild(self.system, scratch, path, example.violation, example.length, false);
                 Found {
                     violation: example.violation,
                     steps: run.steps,
@@ -255,5 +256,15 @@ impl<S: System> Sink for Expansion<'_, '_, S> {
             example.occurrences += 1;
         }
         Flow::Continue(())
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        match self.search.memory.lend(bytes as u64) {
+            Ok(()) => Flow::Continue(()),
+            Err(limit) => {
+                self.limit = Some(limit);
+                Flow::Break(())
+            }
+        }
     }
 }

@@ -144,6 +144,14 @@ struct Fresh {
     waiting: Vec<Waiting>,
 }
 
+impl Fresh {
+    fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+            + self.hidden.capacity()
+            + self.waiting.capacity() * size_of::<Waiting>()
+    }
+}
+
 impl<'a, S: System> Dfs<'a, S> {
     fn new(system: &'a S, request: &'a Request) -> Self {
         let seen = if request.limits.max_depth.is_some() || request.shortest {
@@ -361,7 +369,8 @@ impl<'a, S: System> Dfs<'a, S> {
         }
         let mut errors = Vec::new();
         for example in examples {
-            let ended_search = example.path.is_none();
+            // SPIN would not have looked at what is ahead of the run that ends its search.
+            let ahead = example.path.is_none() && exact_order && stopped == Some(Stopped::Errors);
             let path = example
                 .path
                 .unwrap_or_else(|| self.stack.iter().filter(|entry| entry.is_open()).collect());
@@ -371,11 +380,9 @@ impl<'a, S: System> Dfs<'a, S> {
                 path.iter().map(|entry| (keys.key(entry.state), entry.length())),
                 example.violation,
                 example.length,
+                ahead,
             );
-            if ended_search && exact_order && stopped == Some(Stopped::Errors) {
-                // SPIN would not have looked at these yet.
-                self.counts.transitions -= run.ahead;
-            }
+            self.counts.transitions -= run.ahead;
             errors.push(Found {
                 violation: example.violation,
                 steps: run.steps,
@@ -477,5 +484,15 @@ impl<S: System> Sink for Expansion<'_, S> {
         self.fresh.entries.push(Entry { state: Entry::VIOLATION, depth });
         self.fresh.waiting.push(Waiting { violation, counts: self.first_visit() || was_beyond });
         Flow::Continue(())
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        match self.memory.lend((bytes + self.fresh.bytes()) as u64) {
+            Ok(()) => Flow::Continue(()),
+            Err(limit) => {
+                self.limit = Some(limit);
+                Flow::Break(())
+            }
+        }
     }
 }

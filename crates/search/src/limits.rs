@@ -89,6 +89,13 @@ impl Memory {
         Ok(())
     }
 
+    /// To be called when so many bytes, not counted otherwise, are in use for the moment.
+    pub fn lend(&mut self, bytes: u64) -> Result<(), Limit> {
+        self.take(bytes)?;
+        self.give_back(bytes);
+        Ok(())
+    }
+
     /// To be called after so many bytes were freed.
     pub fn give_back(&mut self, bytes: u64) {
         self.used = self.used.saturating_sub(bytes);

@@ -69,10 +69,7 @@ pub struct Place(std::mem::Discriminant<Violation>, Option<u32>);
 impl Place {
     /// Where and of what kind an error is.
     pub fn of(violation: Violation) -> Self {
-        let place = match violation {
-            Violation::Invariant(number) => Some(number),
-            _ => violation.transition().map(|id| id.0),
-        };
+        let place = violation.condition().or(violation.transition().map(|id| id.0));
         Self(std::mem::discriminant(&violation), place)
     }
 }

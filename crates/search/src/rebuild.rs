@@ -21,12 +21,16 @@ pub(crate) struct Run {
 ///
 /// Of several ways from one state to the next it takes the first of the right length, as the
 /// searches do. If the system does not repeat itself, the run ends early; replay will find out.
+///
+/// Expansions end with what is looked for unless `ahead` is to be counted: where a limit broke one
+/// off, the rest of it may have no end.
 pub(crate) fn rebuild<'k, S: System>(
     system: &S,
     scratch: &mut S::Scratch,
     path: impl Iterator<Item = (&'k [u8], u32)>,
     violation: Violation,
     total: u32,
+    ahead: bool,
 ) -> Run {
     let mut run = Run::default();
     let mut state = Vec::new();
@@ -43,6 +47,7 @@ pub(crate) fn rebuild<'k, S: System>(
             by: |steps: &[Step]| longer(at, self::length(steps)) == length,
             next: Vec::new(),
             found: false,
+            ahead,
             run: &mut run,
         };
         let _ = system.expand(&state, scratch, &mut finder);
@@ -67,7 +72,15 @@ struct Finder<'a, S, F> {
     by: F,
     next: Vec<u8>,
     found: bool,
+    /// Whether to go on when it is found.
+    ahead: bool,
     run: &'a mut Run,
+}
+
+impl<S, F> Finder<'_, S, F> {
+    fn flow(&self) -> Flow {
+        if self.found && !self.ahead { Flow::Break(()) } else { Flow::Continue(()) }
+    }
 }
 
 impl<S: System, F: Fn(&[Step]) -> bool> Sink for Finder<'_, S, F> {
@@ -81,7 +94,7 @@ impl<S: System, F: Fn(&[Step]) -> bool> Sink for Finder<'_, S, F> {
             self.next.extend_from_slice(state);
             self.run.steps.extend_from_slice(steps);
         }
-        Flow::Continue(())
+        self.flow()
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
@@ -92,6 +105,6 @@ impl<S: System, F: Fn(&[Step]) -> bool> Sink for Finder<'_, S, F> {
             self.found = true;
             self.run.steps.extend_from_slice(steps);
         }
-        Flow::Continue(())
+        self.flow()
     }
 }

@@ -195,7 +195,7 @@ impl<S: System> Stateless<'_, S> {
         });
         self.request
             .limits
-            .undisturbed(|| rebuild(self.system, scratch, path, violation, length).steps)
+            .undisturbed(|| rebuild(self.system, scratch, path, violation, length, false).steps)
     }
 
     /// Meets the violations that still wait when a limit ends the search.
@@ -276,5 +276,16 @@ impl<S: System> Sink for Expansion<'_, S> {
             self.fresh.push(Entry::Violation(violation, length));
         }
         Flow::Continue(())
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        let fresh = self.fresh.capacity() * size_of::<Entry>();
+        match self.memory.lend((bytes + fresh) as u64) {
+            Ok(()) => Flow::Continue(()),
+            Err(limit) => {
+                self.limit = Some(limit);
+                Flow::Break(())
+            }
+        }
     }
 }

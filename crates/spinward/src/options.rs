@@ -177,11 +177,13 @@ named! {
 /// What is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Assertions, end states, the trace, and that nothing without a meaning is done.
+    /// Assertions, end states and the trace. That nothing without a meaning is done is part of
+    /// every check.
     Safety,
     /// A property by the name of its `ltl` block or never claim, or a formula.
     Ltl(String),
-    /// An expression that holds in every state.
+    /// An expression that holds in every state; one of those the model was read with
+    /// ([`spinward_promela::Options::conditions`]).
     Invariant(String),
     /// No run goes on for ever without passing a `progress` label.
     NonProgress,

@@ -19,24 +19,25 @@ pub(crate) struct Plan {
 pub(crate) struct Task {
     /// What it checks, for people.
     pub name: String,
-    /// The claim that moves in step with the model.
-    pub claim: Option<BodyId>,
+    /// What the machine watches.
+    pub options: Options,
 }
 
 impl Task {
     fn safety() -> Self {
-        Self { name: "safety".into(), claim: None }
+        let options =
+            Options { end_states: true, assertions: true, trace: true, ..Options::default() };
+        Self { name: "safety".into(), options }
     }
 
-    /// What the machine watches.
-    pub fn options(&self) -> Options {
-        Options {
-            claim: self.claim,
-            end_states: self.claim.is_none(),
-            assertions: true,
-            trace: true,
-            invariants: Vec::new(),
-        }
+    fn invariants() -> Self {
+        Self { name: "invariants".into(), options: Options::default() }
+    }
+
+    fn claim(name: &str, claim: BodyId) -> Self {
+        let options =
+            Options { claim: Some(claim), assertions: true, trace: true, ..Options::default() };
+        Self { name: format!("never claim {name}"), options }
     }
 }
 
@@ -62,22 +63,19 @@ impl Plan {
                 plan.leave_out(&what, "is");
             }
         }
+        if properties.contains(&Property::Safety) {
+            plan.tasks.push(Task::safety());
+        }
         for property in properties {
             match property {
-                Property::Safety => {
-                    if plan.tasks.iter().all(|task| task.claim.is_some()) {
-                        plan.tasks.push(Task::safety());
-                    }
-                }
+                Property::Safety => {}
                 Property::Ltl(text) => {
                     let claim = find_claim(model, text)?;
-                    if plan.tasks.iter().all(|task| task.claim != Some(claim)) {
+                    if plan.tasks.iter().all(|task| task.options.claim != Some(claim)) {
                         plan.add_claim(model, claim);
                     }
                 }
-                Property::Invariant(_) => {
-                    return Err(Error::NotAvailable("checking an invariant".into()));
-                }
+                Property::Invariant(text) => plan.add_invariant(find_condition(model, text)?),
                 Property::NonProgress => {
                     return Err(Error::NotAvailable("checking for non-progress cycles".into()));
                 }
@@ -91,11 +89,23 @@ impl Plan {
 
     fn add_claim(&mut self, model: &Model, claim: BodyId) {
         let automaton = model.program.automaton(claim);
-        self.tasks
-            .push(Task { name: format!("never claim {}", automaton.name), claim: Some(claim) });
+        self.tasks.push(Task::claim(&automaton.name, claim));
         if automaton.states.iter().any(|state| state.accept) {
             let what = format!("acceptance cycles of the never claim {}", automaton.name);
             self.leave_out(&what, "are");
+        }
+    }
+
+    /// Has a condition watched by the search without a claim.
+    fn add_invariant(&mut self, condition: u32) {
+        let without_claim = self.tasks.iter().position(|task| task.options.claim.is_none());
+        let index = without_claim.unwrap_or_else(|| {
+            self.tasks.push(Task::invariants());
+            self.tasks.len() - 1
+        });
+        let task = &mut self.tasks[index];
+        if !task.options.invariants.contains(&condition) {
+            task.options.invariants.push(condition);
         }
     }
 
@@ -130,6 +140,15 @@ fn find_claim(model: &Model, text: &str) -> Result<BodyId, Error> {
         )));
     }
     Err(Error::NotAvailable("checking a formula of the command line".into()))
+}
+
+/// The number of a condition the model was read with.
+fn find_condition(model: &Model, text: &str) -> Result<u32, Error> {
+    let mut conditions = model.program.conditions.iter();
+    let found = conditions.position(|condition| condition.text == text.trim());
+    found
+        .map(|index| index as u32)
+        .ok_or_else(|| Error::Usage(format!("the model was not read with the condition '{text}'")))
 }
 
 /// The search to run.

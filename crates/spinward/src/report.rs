@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spinward_machine::{Step, Violation};
-use spinward_program::ir::BodyId;
+use spinward_machine::{Options, Step, Violation};
 
 use crate::Error;
 
@@ -136,7 +135,7 @@ pub enum ReasonCode {
 pub struct ReportedError {
     /// As scripts know it: `assertion`, `invalid-end-state`, ...
     pub kind: &'static str,
-    /// What is violated: the text of an assertion, the name of a claim.
+    /// What is violated: the text of an assertion or invariant, the name of a claim.
     pub property: String,
     /// In words.
     pub message: String,
@@ -157,9 +156,9 @@ pub struct ReportedError {
     /// The run.
     #[serde(skip)]
     pub run: Vec<Step>,
-    /// The claim that moves in it.
+    /// What was watched when it was found: a machine that replays the run must watch the same.
     #[serde(skip)]
-    pub claim: Option<BodyId>,
+    pub watched: Options,
     /// What is wrong.
     #[serde(skip)]
     pub violation: Violation,

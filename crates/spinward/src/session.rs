@@ -82,7 +82,7 @@ struct Session<'a> {
 impl Session<'_> {
     fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
         let program = &self.check.model.program;
-        let machine = Machine::new(program.clone(), task.options(), self.check.stop.clone())
+        let machine = Machine::new(program.clone(), task.options.clone(), self.check.stop.clone())
             .map_err(|error| {
                 Error::Usage(format!("the model has no first state: {}", error.describe()))
             })?;
@@ -202,7 +202,7 @@ impl Session<'_> {
         let program = self.check.model.program.clone();
         for found in found {
             let violation = found.violation;
-            let claim = task.claim.filter(|_| violation == Violation::ClaimEnd);
+            let claim = task.options.claim.filter(|_| violation == Violation::ClaimEnd);
             let enough = self.check.errors > 0 && self.errors.len() >= self.check.errors;
             if enough || !self.places.insert((Place::of(violation), claim)) {
                 continue;
@@ -236,7 +236,7 @@ impl Session<'_> {
         statistics.states_per_second =
             statistics.states as f64 / statistics.seconds.search.max(1e-9);
         let seen_all = !self.reasons.iter().any(|it| it.code != ReasonCode::NotChecked);
-        let claims: Vec<_> = plan.tasks.iter().filter_map(|task| task.claim).collect();
+        let claims: Vec<_> = plan.tasks.iter().filter_map(|task| task.options.claim).collect();
         Report {
             schema: Report::SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -264,7 +264,7 @@ impl Session<'_> {
 /// Makes sure that the model does what a run says, before anybody is told. The machine is a fresh
 /// one, so that nothing the search did to its own can make a wrong run look right.
 fn confirm(program: &Arc<Program>, task: &Task, found: &Found) -> Result<(), Error> {
-    let machine = Machine::new(program.clone(), task.options(), Arc::default())
+    let machine = Machine::new(program.clone(), task.options.clone(), Arc::default())
         .map_err(|error| Error::Internal(error.describe()))?;
     spinward_trail::confirm(&machine, &found.steps, Some(found.violation), None).map_err(|misfit| {
         Error::Internal(format!(
@@ -278,16 +278,18 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
     let violation = found.violation;
     let element = violation.transition().map(|id| program.element(program.transition(id).element));
     let watcher = match violation {
-        Violation::ClaimEnd => task.claim,
+        Violation::ClaimEnd => task.options.claim,
         Violation::TraceMismatch | Violation::TraceComplete => program.trace,
         _ => None,
     };
     let watcher = watcher.map(|body| program.automaton(body));
     let span = element.map(|it| it.span).or(watcher.map(|it| it.span));
-    let property = match (element, watcher) {
-        (Some(element), _) => element.text.clone(),
-        (None, Some(automaton)) => automaton.name.clone(),
-        (None, None) => "no invalid end state".into(),
+    let condition = violation.condition().map(|number| &program.conditions[number as usize]);
+    let property = match (condition, element, watcher) {
+        (Some(condition), ..) => condition.text.clone(),
+        (_, Some(element), _) => element.text.clone(),
+        (_, _, Some(automaton)) => automaton.name.clone(),
+        (None, None, None) => "no invalid end state".into(),
     };
     ReportedError {
         kind: violation.kind(),
@@ -301,7 +303,7 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
         shortest: found.shortest,
         occurrences: found.occurrences,
         run: found.steps,
-        claim: task.claim,
+        watched: task.options.clone(),
         violation,
     }
 }

@@ -9,6 +9,7 @@ use spinward::{
     Check, Engine, Error, Fairness, Guide, Model, Por, Property, ReasonCode, Report, Search, Store,
     Verdict,
 };
+use spinward_promela::Options;
 
 fn model(text: &str) -> Model {
     match Model::from_text(Path::new("test.pml"), text.into(), &Default::default()) {
@@ -173,7 +174,7 @@ fn a_never_claim_is_checked_beside_the_rest() {
     let report = check(text).run().unwrap();
     assert_eq!(report.verdict, Verdict::Violated);
     assert_eq!((report.errors[0].kind, report.errors[0].line), ("never-claim", Some(2)));
-    assert!(report.errors[0].claim.is_some());
+    assert!(report.errors[0].watched.claim.is_some());
     assert_eq!(report.statistics.states_by_property.len(), 2);
 
     let report = check(text).property(Property::Safety).run().unwrap();
@@ -212,7 +213,6 @@ fn what_is_not_there_is_refused() {
     refused(check(RACE).symmetry(true));
     refused(check(RACE).store(Store::Bitstate));
     refused(check(RACE).property(Property::NonProgress));
-    refused(check(RACE).property(Property::Invariant("x < 2".into())));
     refused(check(RACE).property(Property::Ltl("[] (x < 2)".into())));
     let wrong = |check: Check<'_>| assert!(matches!(check.run(), Err(Error::Usage(_))));
     wrong(check(RACE).property(Property::Ltl("nobody".into())));
@@ -323,4 +323,132 @@ fn the_json_has_the_fields_scripts_rely_on() {
     assert_eq!(json["verdict"], "violated");
     assert_eq!(json["reasons"][0]["code"], "errors");
     assert_eq!(json["schema"], 1);
+}
+
+/// A model with invariants, all of them to be checked.
+fn invariants(text: &str, conditions: &[&str]) -> Check<'static> {
+    let conditions: Vec<String> = conditions.iter().map(|&text| text.to_owned()).collect();
+    let options = Options { conditions: conditions.clone(), ..Options::default() };
+    let model = Model::from_text(Path::new("test.pml"), text.into(), &options).expect("a model");
+    let properties = conditions.into_iter().map(Property::Invariant);
+    properties.fold(Check::new(model).memory(1 << 30), Check::property)
+}
+
+/// The properties that are violated and the lengths of the runs to them.
+fn violated(check: Check<'_>) -> Vec<(String, usize)> {
+    let report = check.errors(0).run().unwrap();
+    let errors = report.errors.into_iter();
+    errors
+        .map(|error| {
+            assert_eq!((error.kind, error.file, error.line), ("invariant", None, None));
+            (error.property, error.steps)
+        })
+        .collect()
+}
+
+#[test]
+fn an_invariant_may_use_what_the_model_knows() {
+    let text = "#define small(v) (v < MAX)
+#define MAX 2
+byte x; mtype = { on, off }; mtype light = off; chan c = [1] of { byte }; byte a[2];
+active proctype P() { byte t; x = 1; t = 4; c!1; L: a[1] = 3; c?t; light = on; x = 2 }";
+    for search in [Search::Bfs, Search::Dfs] {
+        let conditions =
+            ["x <= MAX", "small(x)", "empty(c)", "!c?[1]", "len(c) == 0", "P:t == 0", "!P[0]@L"];
+        let check = invariants(text, &conditions).search(search);
+        let expected = [
+            ("P:t == 0", 2),
+            ("empty(c)", 3),
+            ("!c?[1]", 3),
+            ("len(c) == 0", 3),
+            ("!P[0]@L", 3),
+            ("small(x)", 7),
+        ];
+        let expected = expected.map(|(text, steps)| (text.to_owned(), steps));
+        assert_eq!(violated(check), expected);
+    }
+    let check = invariants(text, &["light == off || x > 0", "a[0] == 0", " a[x] < 4 "]);
+    assert_eq!(violated(check), [("a[x] < 4".to_owned(), 7)]);
+    let report = invariants(text, &["a[x] < 4"]).run().unwrap();
+    assert_eq!(
+        report.errors[0].message,
+        "index 2 is out of bounds (0..1) in the invariant: a[x] < 4"
+    );
+}
+
+#[test]
+fn an_invariant_is_checked_in_states_only() {
+    let inside = "byte x; active proctype P() { atomic { x = 1; x = 0 }; d_step { x = 1; x = 0 } }";
+    assert_eq!(invariants(inside, &["x == 0"]).run().unwrap().verdict, Verdict::Verified);
+    // A process that is blocked inside of an atomic sequence gives way: that is a state.
+    for blocked in ["(y == 1)", "timeout"] {
+        let text = format!(
+            "byte x, y; active proctype P() {{ atomic {{ x = 1; {blocked}; x = 0 }} }}
+             active proctype Q() {{ y = 2; y = 1 }}"
+        );
+        let report = invariants(&text, &["x == 0"]).run().unwrap();
+        assert_eq!(report.errors.len(), 1, "{blocked}");
+        assert_eq!(report.errors[0].message, "invariant violated: x == 0");
+        assert_eq!((report.errors[0].steps, report.errors[0].occurrences), (1, 1), "{blocked}");
+    }
+    assert_eq!(violated(invariants(inside, &["x == 1"])), [("x == 1".to_owned(), 0)]);
+}
+
+#[test]
+fn an_invariant_alone_is_all_that_is_checked() {
+    let text = "byte x; active proctype P() { assert(x == 1); x = 2; false }";
+    assert_eq!(violated(invariants(text, &["x < 2"])), [("x < 2".to_owned(), 2)]);
+    assert_eq!(invariants(text, &["x < 3"]).run().unwrap().verdict, Verdict::Verified);
+    let report = invariants(text, &["x < 2"]).property(Property::Safety).errors(0).run().unwrap();
+    let kinds: Vec<_> = report.errors.iter().map(|error| error.kind).collect();
+    assert_eq!(kinds, ["assertion", "invariant", "invalid-end-state"]);
+    assert!(report.statistics.states_by_property.is_empty());
+}
+
+#[test]
+fn to_ask_for_a_priority_does_not_bring_it_into_effect() {
+    let text = "active [2] proctype P() { skip }";
+    let states = |check: Check<'_>| check.run().unwrap().statistics.states;
+    let plain = states(check(text));
+    assert_eq!(states(invariants(text, &["get_priority(0) >= 0"])), plain);
+}
+
+#[test]
+fn a_wrong_invariant_is_told() {
+    let message = |condition: &str| {
+        let options = Options { conditions: vec![condition.into()], ..Options::default() };
+        let text = "byte x; chan c = [0] of { bit }; active proctype P() { byte t; t = x }";
+        let error = Model::from_text(Path::new("test.pml"), text.into(), &options).unwrap_err();
+        let Error::Model { source_map, diagnostics } = error else { panic!("{error}") };
+        let span = diagnostics[0].span.expect("a place");
+        assert_eq!(source_map.path(span), Path::new("--invariant"));
+        diagnostics[0].message.clone()
+    };
+    assert_eq!(message("x <"), "expected an expression, found the end of the text");
+    assert_eq!(message(""), "expected an expression, found the end of the text");
+    assert_eq!(message("x; x"), "expected an operator or the end, found `;`");
+    assert_eq!(message("t == 0"), "`t` is not declared");
+    assert_eq!(message("P@L"), "no label `L` in `P`");
+    assert_eq!(message("run P()"), "`run` outside of a process");
+    assert_eq!(
+        message("enabled(0)"),
+        "`enabled` cannot be used in a model with rendezvous channels"
+    );
+    assert!(message("!timeout").starts_with("`timeout` "));
+    assert!(message("x == _pid").starts_with("`_pid` "));
+}
+
+#[test]
+fn what_a_trace_sends_may_be_anything() {
+    let verdict = |events: &str| {
+        let text = format!(
+            "chan c = [2] of {{ byte, byte }};
+             active proctype P() {{ c!1,2; c!3,4 }}
+             trace {{ do :: {events} od }}"
+        );
+        check(&text).run().unwrap().verdict
+    };
+    assert_eq!(verdict("c!1,_; c!_,4"), Verdict::Verified);
+    assert_eq!(verdict("c!_,_"), Verdict::Verified);
+    assert_eq!(verdict("c!1,_; c!_,5"), Verdict::Violated);
 }

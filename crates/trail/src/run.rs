@@ -91,6 +91,10 @@ pub struct Run {
 impl Run {
     /// The variables in the property that failed, with their values.
     pub fn values_of(&self, program: &Program, violation: Violation) -> Vec<(String, String)> {
+        if let Some(number) = violation.condition() {
+            let expr = &program.conditions[number as usize].expr;
+            return values::values_read(program, &self.end, Step::CLAIM, expr);
+        }
         let action = violation.transition().map(|id| &program.transition(id).action);
         match (action, self.last_mover) {
             (Some(Action::Assert(expr)), Some(process)) => {

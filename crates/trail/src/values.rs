@@ -4,7 +4,7 @@ use std::fmt;
 
 use spinward_machine::View;
 use spinward_program::Program;
-use spinward_program::ir::{ChannelTypeId, Expr, Place, Slot, Space};
+use spinward_program::ir::{BodyId, ChannelTypeId, Expr, Place, Slot, Space};
 use spinward_promela::symbols::Type;
 
 /// A value of a type: `true`, `ack`, `17`, `channel 2`.
@@ -197,26 +197,100 @@ fn diff_processes(program: &Program, before: &View, after: &View, changes: &mut 
     }
 }
 
-/// The variables an expression reads and their values in a state, as far as they can be told
-/// without computing: plain variables, and array elements whose index is one or a constant.
+/// What an expression reads and the values in a state, as far as they can be told without computing:
+/// plain variables, array elements whose index is one or a constant, the variables of other
+/// processes, and the messages of channels it asks about. `process` is the one that asks.
 pub fn values_read(
     program: &Program,
     view: &View,
     process: u16,
     expr: &Expr,
 ) -> Vec<(String, String)> {
-    let mut places = Vec::new();
-    places_read(expr, &mut places);
-    let mut found = Vec::new();
-    for place in places {
-        if let Some((slot, v)) = look_up(program, view, process, place) {
-            let pair = (slot.name.clone(), value(program, slot.ty, v));
-            if !found.contains(&pair) {
-                found.push(pair);
+    let mut reader = Reader { program, view, process, found: Vec::new() };
+    reader.read(expr);
+    reader.found
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    view: &'a View,
+    process: u16,
+    found: Vec<(String, String)>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Load(place) => {
+                if let Some((slot, v)) = look_up(self.program, self.view, self.process, place) {
+                    self.add(slot.name.clone(), value(self.program, slot.ty, v));
+                }
+                self.read_indexes(place);
             }
+            Expr::Len(channel) | Expr::ChannelTest(_, channel) | Expr::Poll { channel, .. } => {
+                self.read_channel(channel);
+            }
+            Expr::RemoteVar { body, pid, place } => {
+                self.read_remote(*body, pid.as_deref(), place);
+                self.read_indexes(place);
+            }
+            Expr::Unary(_, a) => self.read(a),
+            Expr::Binary(_, a, b) => {
+                self.read(a);
+                self.read(b);
+            }
+            Expr::Conditional(a, b, c) => {
+                self.read(a);
+                self.read(b);
+                self.read(c);
+            }
+            _ => {}
         }
     }
-    found
+
+    fn add(&mut self, name: String, value: String) {
+        let pair = (name, value);
+        if !self.found.contains(&pair) {
+            self.found.push(pair);
+        }
+    }
+
+    fn read_indexes(&mut self, place: &Place) {
+        for index in &place.indexes {
+            self.read(&index.value);
+        }
+    }
+
+    /// A channel is told by its messages.
+    fn read_channel(&mut self, channel: &Expr) {
+        let Expr::Load(place) = channel else {
+            return self.read(channel);
+        };
+        let Some((slot, number)) = look_up(self.program, self.view, self.process, place) else {
+            return;
+        };
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        match index.and_then(|index| self.view.channels.get(index)) {
+            Some(at) => self.add(slot.name.clone(), contents(self.program, at.kind, &at.messages)),
+            None => self.add(slot.name.clone(), value(self.program, slot.ty, number)),
+        }
+    }
+
+    /// A variable of another process: of the lowest of its type, or of the one whose number is a
+    /// constant.
+    fn read_remote(&mut self, body: BodyId, pid: Option<&Expr>, place: &Place) {
+        let mut processes = self.view.processes.iter();
+        let pid = match pid {
+            None => processes.position(|process| process.body == body),
+            Some(Expr::Const(pid)) => usize::try_from(*pid).ok(),
+            Some(_) => None,
+        };
+        let Some(pid) = pid.and_then(|pid| u16::try_from(pid).ok()) else { return };
+        if let Some((slot, v)) = look_up(self.program, self.view, pid, place) {
+            let who = plain_name(&self.program.automaton(body).name);
+            self.add(format!("{who}({pid}):{}", slot.name), value(self.program, slot.ty, v));
+        }
+    }
 }
 
 /// The scalar a place stands for in a state, and its value.
@@ -254,26 +328,4 @@ pub fn look_up<'p>(
         .zip(values)
         .find(|(slot, _)| i64::from(slot.offset) == offset)
         .map(|(slot, v)| (slot, *v))
-}
-
-fn places_read<'e>(expr: &'e Expr, out: &mut Vec<&'e Place>) {
-    match expr {
-        Expr::Load(place) => {
-            out.push(place);
-            for index in &place.indexes {
-                places_read(&index.value, out);
-            }
-        }
-        Expr::Unary(_, a) | Expr::Len(a) | Expr::ChannelTest(_, a) => places_read(a, out),
-        Expr::Binary(_, a, b) => {
-            places_read(a, out);
-            places_read(b, out);
-        }
-        Expr::Conditional(a, b, c) => {
-            places_read(a, out);
-            places_read(b, out);
-            places_read(c, out);
-        }
-        _ => {}
-    }
 }

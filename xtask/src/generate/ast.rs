@@ -172,6 +172,12 @@ impl Display for Expr {
     }
 }
 
+impl Display for Stmt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        statement(f, self, 0)
+    }
+}
+
 impl Display for Piece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

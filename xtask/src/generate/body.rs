@@ -40,7 +40,7 @@ impl Generator {
         let mut header = match (plan.name.as_str(), plan.active) {
             ("init", _) => "init".to_owned(),
             (name, active) => {
-                let word = match self.dice.chance(5) {
+                let word = match self.class != Class::Claim && self.dice.chance(5) {
                     true => {
                         self.feature("D_proctype");
                         "D_proctype"

@@ -41,6 +41,20 @@ impl Ty {
         }
     }
 
+    /// Whether it has room for every value of a message field.
+    pub fn holds(self, field: Self) -> bool {
+        match field {
+            Self::Mtype | Self::Fruit => self == field,
+            _ if matches!(self, Self::Mtype | Self::Fruit) => false,
+            Self::Bit | Self::Bool => true,
+            Self::Byte | Self::Pid | Self::Unsigned(_) => {
+                matches!(self, Self::Byte | Self::Pid | Self::Short | Self::Int)
+            }
+            Self::Short => matches!(self, Self::Short | Self::Int),
+            Self::Int => self == Self::Int,
+        }
+    }
+
     /// Whether its values are never negative.
     pub fn natural(self) -> bool {
         !matches!(self, Self::Short | Self::Int)

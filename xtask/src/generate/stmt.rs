@@ -56,7 +56,7 @@ const KINDS: [(usize, Kind); 27] = [
     (2, Scratch),
     (10, Priority),
     (3, ChanCopy),
-    (3, Block),
+    (5, Block),
     (6, Atomic),
     (6, DStep),
     (10, If),
@@ -141,6 +141,8 @@ impl Generator {
                 self.feature("skip");
                 Some(Stmt::text(["skip", "true"][self.dice.below(2)]))
             }
+            // An assertion beside a claim is checked only where the claim goes.
+            Assert if self.class == Class::Claim => None,
             Assert => Some(self.assert(frame)),
             Print => Some(self.print(frame)),
             Goto => {
@@ -274,7 +276,7 @@ impl Generator {
 
     fn assert(&mut self, frame: &Frame) -> Stmt {
         self.feature("assert");
-        let condition = match self.dice.below(5) {
+        let condition = match self.dice.below(3) {
             0 => self.condition(frame),
             _ => {
                 let few = self.few(frame);
@@ -385,6 +387,10 @@ impl Generator {
         let mut arguments = Vec::new();
         for field in &shape.fields {
             arguments.push(match *field {
+                // A lone bit is kept in eight bits.
+                Field::Scalar(Ty::Bit) if shape.fields.len() == 1 => {
+                    self.argument(frame, place, Ty::Byte, &mut used)
+                }
                 Field::Scalar(ty) => self.argument(frame, place, ty, &mut used),
                 Field::Chan(wanted) => {
                     let variables: Vec<Chan> = self.chans_of(frame, wanted, false);
@@ -425,6 +431,10 @@ impl Generator {
     }
 
     /// What receives a number: a variable not used before in this message, or something to match.
+    ///
+    /// SPIN takes a receive back by putting the values of its arguments into the message again. So a
+    /// variable must hold all that its field can, and a value to match must not depend on what the
+    /// receive changes: otherwise SPIN's own figures are wrong.
     fn argument(&mut self, frame: &Frame, place: Place, ty: Ty, used: &mut Vec<String>) -> String {
         let constant = |generator: &mut Self| match ty {
             Ty::Mtype if !generator.mtypes.is_empty() => {
@@ -443,16 +453,26 @@ impl Generator {
             }
             1 => {
                 self.feature("receive eval");
-                let value = self.few(frame);
-                format!("eval({value})")
+                let readable =
+                    |var: &&Var| var.plain() && !used.iter().any(|name| name == var.root());
+                let usable: Vec<&Var> = frame.vars.iter().filter(readable).collect();
+                let Some(var) = self.dice.pick(&usable) else {
+                    return constant(self);
+                };
+                let name = var.root().to_owned();
+                used.push(name.clone());
+                match self.dice.below(3) {
+                    0 => format!("eval({name} & 1)"),
+                    1 => format!("eval(1 - {name})"),
+                    _ => format!("eval({name})"),
+                }
             }
             2 | 3 => constant(self),
             _ => {
                 let fits = |var: &&Var| {
-                    var.ty != Ty::Fruit
-                        && (!place.repeat || var.small)
+                    (!place.repeat || var.small)
                         && !used.iter().any(|name| name == var.root())
-                        && (var.ty == Ty::Mtype) == (ty == Ty::Mtype)
+                        && var.ty.holds(ty)
                 };
                 let usable: Vec<&Var> = frame.vars.iter().filter(fits).collect();
                 match self.dice.pick(&usable) {
@@ -468,7 +488,11 @@ impl Generator {
                         self.note_variable(&var);
                         text
                     }
-                    None => constant(self),
+                    None if self.dice.chance(50) => constant(self),
+                    None => {
+                        self.feature("receive _");
+                        "_".to_owned()
+                    }
                 }
             }
         }
@@ -642,7 +666,7 @@ impl Generator {
     fn block(&mut self, frame: &mut Frame, place: Place) -> Stmt {
         let scope = frame.vars.clone();
         let mut body = Vec::new();
-        let name = ["s0", "s1", "s2"][self.dice.below(3)];
+        let name = ["s0", "s0", "s0", "s1"][self.dice.below(4)];
         let known = frame.vars.iter().any(|var| var.root() == name);
         if !known && self.dice.chance(80) {
             self.feature("variable of a block");
@@ -692,6 +716,11 @@ impl Generator {
         let length = self.dice.range(1, 4);
         let mut body: Vec<Stmt> = guard.into_iter().collect();
         body.extend(self.sequence(frame, inner, length));
+        // SPIN runs a d_step that starts with one of these even while a rendezvous is pending.
+        let first = body.first().map(ToString::to_string).unwrap_or_default();
+        if ["assert", "printf", "nothing"].iter().any(|word| first.starts_with(word)) {
+            body.insert(0, Stmt::text("skip"));
+        }
         self.no_remote = outside;
         // SPIN's C code is wrong for a loop at the end of a d_step.
         if !matches!(body.last(), Some(Stmt::Leaf(_))) {
@@ -947,7 +976,7 @@ impl Generator {
 /// The names in a text.
 fn names(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
         .map(str::to_owned)
         .collect()
 }

@@ -1,2 +1,2 @@
-chan c = [300] of { byte };
+chan c = [70000] of { byte };
 init { skip }

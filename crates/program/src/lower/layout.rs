@@ -227,7 +227,7 @@ impl<'a> Layout<'a> {
 
     /// Whether a channel of so many messages fits into a state.
     pub fn check_channel(&mut self, capacity: u32, message_bytes: u32, span: Span) {
-        if capacity > 65535 {
+        if capacity > u32::from(u16::MAX) {
             self.diagnostics.push(
                 Diagnostic::error(span, "a channel for more than 65535 messages")
                     .label(format!("room for {capacity} messages")),

@@ -26,8 +26,8 @@ use self::init::Initializers;
 use self::layout::Layout;
 use self::table::{Flags, Table};
 use crate::ir::{
-    Action, Automaton, Block, BodyId, ControlState, Element, ElementId, Expr, InitStep, Program,
-    StateId, Transition, Uses,
+    Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, InitStep,
+    Program, StateId, Transition, Uses,
 };
 
 /// Makes the program of a model that has no errors so far. What SPIN finds only at this stage comes
@@ -73,7 +73,7 @@ fn check_sizes(flow: &mut Flow<'_>, symbols: &Symbols) {
 /// Labels of states that are never stored have no effect.
 fn warn_of_labels(flow: &mut Flow<'_>) {
     let mut warnings = Vec::new();
-    for def in &flow.labels {
+    for def in flow.labels.iter() {
         let Some(name) = def.name() else { continue };
         let flags = Flags::of_label(name);
         let element = flow.element(def.element);
@@ -108,7 +108,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
     fn new(loaded: &'a Loaded, flow: &'f Flow<'a>, tables: &'f [Table]) -> Self {
         let symbols = &*loaded.symbols;
         let mut label_states = FxHashMap::default();
-        for def in &flow.labels {
+        for def in flow.labels.iter() {
             if let Some(name) = def.name() {
                 let state = StateId(flow.element(def.element).local as u16);
                 label_states.entry((def.body, name)).or_insert(state);
@@ -161,14 +161,13 @@ impl<'f, 'a> Assembly<'f, 'a> {
             return (None, vec![diagnostic]);
         }
 
-        let actions: Vec<_> = (0..self.flow.elements.len())
-            .map(|i| self.context.action(self.flow, ElementId(i as u32)))
-            .collect();
+        let actions = self.actions();
         let mut automata = Vec::new();
         for (i, (locals, init)) in locals.into_iter().zip(local_inits).enumerate() {
             automata.push(self.automaton(BodyId(i as u32), locals, init, &actions));
         }
         self.use_of_units(&self.loaded.model);
+        let conditions = self.conditions();
 
         let mut start = Vec::new();
         for (i, body) in symbols.bodies.iter().enumerate() {
@@ -199,10 +198,39 @@ impl<'f, 'a> Assembly<'f, 'a> {
             start,
             claims: of_kind(&[BodyKind::Never]),
             trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace]).first().copied(),
+            conditions,
             uses: context.uses,
         };
         context.diagnostics.append(&mut context.layout.diagnostics);
         (Some(program), context.diagnostics)
+    }
+
+    /// What each element does.
+    fn actions(&mut self) -> Vec<Action> {
+        let mut actions = Vec::with_capacity(self.flow.elements.len());
+        for (i, element) in self.flow.elements.iter().enumerate() {
+            let elsewhere = std::mem::take(&mut self.context.uses.timeout);
+            actions.push(self.context.action(self.flow, ElementId(i as u32)));
+            let uses = &mut self.context.uses;
+            let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
+            uses.timeout_in_claim |= uses.timeout && in_claim;
+            uses.timeout |= elsewhere;
+        }
+        actions
+    }
+
+    /// The conditions beside the model. To ask for priorities does not bring them into effect.
+    fn conditions(&mut self) -> Vec<Condition> {
+        let priorities = self.context.uses.priorities;
+        let given = self.loaded.conditions.iter();
+        let conditions = given
+            .map(|given| Condition {
+                text: given.text.clone(),
+                expr: self.context.expr(&given.expr),
+            })
+            .collect();
+        self.context.uses.priorities = priorities;
+        conditions
     }
 
     fn use_of_units(&mut self, model: &Model) {
@@ -233,7 +261,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                     body: element.body,
                     state: StateId(element.local as u16),
                     text: action::text(self.flow, ElementId(i as u32)),
-                    span: element.span,
+                    span: self.loaded.source.outside_macros(element.span),
                     listed: listed == Some(true) && inside == Some(false),
                 }
             })
@@ -275,7 +303,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             }
             _ => (None, false),
         };
-        let labels = self.flow.labels.iter().filter(|def| def.body == body);
+        let labels = self.flow.labels.of_body(body).iter();
         Automaton {
             body,
             name: info.name.clone(),
@@ -303,9 +331,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
             let element = self.flow.element(row.element);
             let mut action = actions[row.element.0 as usize].clone();
             if matches!(element.kind, Kind::Block(BlockKind::DStep, _)) {
-                let entry = table.entries.iter().find(|(id, _)| *id == row.element);
-                action =
-                    Action::DStep { entry: StateId(entry.map_or(0, |&(_, state)| state as u16)) };
+                let entry = table.entries.get(&row.element);
+                action = Action::DStep { entry: StateId(entry.map_or(0, |&state| state as u16)) };
             }
             // Inside of a d_step the options are tried in order, so the `else` of a choice inside
             // of a choice comes before the options that follow.
@@ -320,7 +347,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 action,
                 atomic: row.atomic,
                 escape: row.escape as u16,
-                span: element.span,
+                span: self.loaded.source.outside_macros(element.span),
             });
         }
     }

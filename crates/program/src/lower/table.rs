@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_promela::Diagnostic;
 use spinward_promela::symbols::BodyId;
 
@@ -70,8 +70,11 @@ pub(super) struct Table {
     /// Which states are inside of a `d_step`.
     pub inside: Vec<bool>,
     /// The first state inside of each `d_step`.
-    pub entries: Vec<(ElementId, u32)>,
+    pub entries: FxHashMap<ElementId, u32>,
 }
+
+/// SPIN gives up after 500 jumps in a row.
+const MAX_JUMPS: usize = 10_000;
 
 /// A state before guards are pulled up.
 #[derive(Clone, Debug)]
@@ -141,7 +144,7 @@ impl<'a> Builder<'_, 'a> {
     /// but a process in an atomic sequence stops at the one that leaves it.
     fn follow(&mut self, id: ElementId, atomic: bool) -> ElementId {
         let mut at = id;
-        for _ in 0..=self.flow.elements.len() {
+        for _ in 0..=MAX_JUMPS.min(self.flow.elements.len()) {
             let next = match self.element(at).kind {
                 Kind::Unless(normal, _) => Some(self.follow(self.first(normal), atomic)),
                 _ => self.passes_to(at),
@@ -159,14 +162,14 @@ impl<'a> Builder<'_, 'a> {
         let span = self.element(id).span;
         self.flow.diagnostics.push(
             Diagnostic::error(span, "jumps that lead nowhere")
-                .label("from here on there are only jumps, in a circle"),
+                .label("from here on there are only jumps"),
         );
     }
 
     /// The first element of an option or block that is a state.
     fn entry(&self, sequence: SequenceId) -> ElementId {
         let mut at = self.first(sequence);
-        for _ in 0..self.flow.elements.len() {
+        for _ in 0..MAX_JUMPS.min(self.flow.elements.len()) {
             at = match &self.element(at).kind {
                 Kind::Join(_) => match self.element(at).next {
                     Some(next) => next,
@@ -347,17 +350,13 @@ impl<'a> Builder<'_, 'a> {
     fn finish(mut self, body: BodyId, initial: ElementId) -> Table {
         let states = self.drafts.len();
         let mut flags = vec![Flags::default(); states];
-        for def in &self.flow.labels {
-            if def.body == body
-                && let Some(name) = def.name()
-            {
+        for def in self.flow.labels.of_body(body) {
+            if let Some(name) = def.name() {
                 flags[self.local(def.element) as usize].add(Flags::of_label(name));
             }
         }
-        for element in &self.flow.elements {
-            if element.body == body && matches!(element.kind, Kind::End) {
-                flags[element.local as usize].end = true;
-            }
+        if let Some(built) = self.flow.bodies[body.0 as usize] {
+            flags[self.local(built.end) as usize].end = true;
         }
         self.flatten(&mut flags);
         let mut rows = self.pull_up(&mut flags);
@@ -376,7 +375,7 @@ impl<'a> Builder<'_, 'a> {
             reachable,
             listed,
             inside: vec![false; states],
-            entries: Vec::new(),
+            entries: FxHashMap::default(),
         };
         for (id, inside, to) in std::mem::take(&mut self.d_steps) {
             self.d_step(id, inside, to, &mut table);
@@ -514,7 +513,7 @@ impl<'a> Builder<'_, 'a> {
             table.rows[local] = self.inner_rows(member, &members, to, &table.rows);
         }
         let entry = self.local(self.entry(inside));
-        table.entries.push((id, entry));
+        table.entries.insert(id, entry);
     }
 
     fn collect(&self, sequence: SequenceId, members: &mut FxHashSet<ElementId>) {
@@ -579,7 +578,7 @@ impl<'a> Builder<'_, 'a> {
         to: u32,
     ) -> u32 {
         let mut next = start;
-        for _ in 0..=members.len() {
+        for _ in 0..=MAX_JUMPS.min(members.len()) {
             match next {
                 Some(id) if members.contains(&id) => match self.element(id).kind {
                     Kind::Goto(_) | Kind::Join(_) | Kind::LoopExit => next = self.passes_to(id),

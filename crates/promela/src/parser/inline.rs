@@ -14,7 +14,7 @@ use super::errors::Opener;
 use super::{Lexeme, Parser, Result, STATEMENT, Stream, end_of_text, fail};
 use crate::Diagnostic;
 use crate::ast::{Inline, Name, StmtKind, VarRef};
-use crate::source::{ExpansionId, Span};
+use crate::source::{Expansion, ExpansionId, ExpansionKind, Span};
 use crate::token::{Punct, Token, TokenKind};
 
 /// Inline calls may make this many tokens in all. A model of a thousand lines has some ten
@@ -270,7 +270,11 @@ impl Parser<'_> {
         place: Span,
     ) -> Result<VecDeque<Lexeme>> {
         let name = &definition.name.text;
-        let id = self.source.add_expansion(name.clone(), place);
+        let id = self.source.add_expansion(Expansion {
+            kind: ExpansionKind::Inline,
+            name: name.clone(),
+            call: place,
+        });
         let mut expansions = FxHashMap::default();
         expansions.insert(ExpansionId::NONE, id);
         let params: FxHashMap<&str, &[Token]> = definition
@@ -340,7 +344,7 @@ impl Parser<'_> {
         };
         for (id, expansion) in chain.into_iter().rev() {
             let call = Span { expansion: known, ..expansion.call };
-            known = self.source.add_expansion(expansion.name, call);
+            known = self.source.add_expansion(Expansion { call, ..expansion });
             expansions.insert(id, known);
         }
         Span { expansion: known, ..span }

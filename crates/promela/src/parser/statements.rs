@@ -466,9 +466,12 @@ impl Parser<'_> {
     /// `return e`: assigns to what the innermost inline call is assigned to.
     fn return_value(&mut self) -> Result<StmtKind> {
         let span = self.bump().span;
-        let value = self.full_expression()?;
         let Some(call) = self.calls.last() else {
-            return fail(Diagnostic::error(span, "`return` outside of an inline"));
+            return fail(
+                Diagnostic::error(span, "`return` outside of an inline")
+                    .note("it gives the value of an inline: `inline f(x) { return x + 1 }`")
+                    .help("a process ends at its closing brace: `goto` a label there"),
+            );
         };
         let Some(result) = call.result.clone() else {
             let name = &call.definition.name.text;
@@ -478,6 +481,7 @@ impl Parser<'_> {
                     .help(format!("write `x = {name}(...)`")),
             );
         };
+        let value = self.full_expression()?;
         Ok(StmtKind::Assign(result, AssignOp::Set(value)))
     }
 

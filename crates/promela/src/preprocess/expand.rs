@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use crate::Diagnostic;
-use crate::source::{ExpansionId, Span};
+use crate::source::{Expansion, ExpansionId, ExpansionKind, Span};
 use crate::token::Punct;
 
 use super::lexer::single_token;
@@ -246,7 +246,7 @@ impl Preprocessor<'_> {
     fn add_expansion(&mut self, found: &Macro, call: Span) -> ExpansionId {
         self.last_use = Some(call);
         let name = self.interner.text(found.name).to_owned();
-        self.source.add_expansion(name, call)
+        self.source.add_expansion(Expansion { kind: ExpansionKind::Macro, name, call })
     }
 
     fn builtin(&mut self, builtin: Builtin, name: RawToken) -> RawToken {
@@ -254,7 +254,7 @@ impl Preprocessor<'_> {
             Builtin::Number(text) => text.to_owned(),
             Builtin::Line => self.presumed_line(name.span).to_string(),
             Builtin::File => quote(&self.presumed_file()),
-            Builtin::BaseFile => quote(&self.source.path(self.end.span).display().to_string()),
+            Builtin::BaseFile => quote(&self.source.file(self.root).path.display().to_string()),
             Builtin::IncludeLevel => (self.files.len().saturating_sub(1)).to_string(),
             Builtin::Counter => {
                 self.counter += 1;

@@ -33,8 +33,8 @@ pub fn read_file(path: &Path) -> Result<String, Diagnostic> {
         let bytes = error.as_bytes();
         let line = bytes[..offset].iter().filter(|&&b| b == b'\n').count() + 1;
         Diagnostic::global_error(format!("`{shown}` is not UTF-8 text"))
-            .note(format!("byte 0x{:02x} at offset {offset}, in line {line}", bytes[offset]))
-            .help("`iconv -f latin1 -t utf8` converts a file with accents in the old encoding")
+            .note(format!("the byte 0x{:02x} at offset {offset}, in line {line}", bytes[offset]))
+            .help(format!("convert it with `iconv -f latin1 -t utf8 {shown}`"))
     })
 }
 
@@ -88,8 +88,7 @@ impl Preprocessor<'_> {
     }
 
     pub(super) fn current_path(&self) -> &Path {
-        let root = self.end.span.file;
-        let file = self.files.last().map_or(root, |file| file.lexer.file());
+        let file = self.files.last().map_or(self.end.span.file, |file| file.lexer.file());
         &self.source.file(file).path
     }
 
@@ -102,7 +101,7 @@ impl Preprocessor<'_> {
             dirs.push(dir_of(self.current_path()));
         }
         dirs.extend(self.options.include_dirs.iter().cloned());
-        dirs.push(dir_of(self.source.path(self.end.span)));
+        dirs.push(dir_of(&self.source.file(self.root).path));
         let mut seen = Vec::new();
         dirs.retain(|dir| {
             let new = !seen.contains(dir);

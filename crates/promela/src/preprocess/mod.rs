@@ -52,7 +52,7 @@ const MAX_BYTES: usize = 256 << 20;
 /// Beyond this many mistakes further ones are dropped.
 const MAX_DIAGNOSTICS: usize = 1000;
 
-/// What the command line says to the preprocessor.
+/// What the command line says about the reading of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// `-D NAME[=VALUE]`, in order.
@@ -61,6 +61,9 @@ pub struct Options {
     pub undefines: Vec<String>,
     /// `-I DIR`, in order.
     pub include_dirs: Vec<PathBuf>,
+    /// `--invariant EXPR`: expressions about the model. They are read after it, so that its macros
+    /// can be used in them.
+    pub conditions: Vec<String>,
 }
 
 /// Turns a file and all it includes into tokens, the last of them the end of the text.
@@ -69,12 +72,24 @@ pub fn preprocess(
     root: FileId,
     options: &Options,
 ) -> (Vec<Token>, Vec<Diagnostic>) {
+    let (tokens, _, diagnostics) = preprocess_with(source, root, &[], options);
+    (tokens, diagnostics)
+}
+
+/// Turns a file and all it includes into tokens, and then further texts, each on its own, with the
+/// macros known that were defined so far.
+pub fn preprocess_with(
+    source: &mut SourceMap,
+    root: FileId,
+    further: &[FileId],
+    options: &Options,
+) -> (Vec<Token>, Vec<Vec<Token>>, Vec<Diagnostic>) {
     let mut preprocessor = Preprocessor::new(source, root, options);
     preprocessor.define_options();
     preprocessor.run();
-    preprocessor.open(root);
-    preprocessor.run();
-    preprocessor.finish()
+    let tokens = preprocessor.read(root);
+    let further = further.iter().map(|&file| preprocessor.read(file)).collect();
+    (tokens, further, preprocessor.diagnostics)
 }
 
 /// A file being read.
@@ -116,7 +131,9 @@ struct Preprocessor<'a> {
     counter: u64,
     /// The latest macro use.
     last_use: Option<Span>,
-    /// The end of the root file.
+    /// The model's own file.
+    root: FileId,
+    /// The end of the text being read.
     end: RawToken,
     /// A limit was hit; nothing more is read.
     stopped: bool,
@@ -126,7 +143,6 @@ struct Preprocessor<'a> {
 
 impl<'a> Preprocessor<'a> {
     fn new(source: &'a mut SourceMap, root: FileId, options: &'a Options) -> Self {
-        let length = source.file(root).text.len();
         let mut interner = Interner::default();
         Self {
             options,
@@ -140,19 +156,14 @@ impl<'a> Preprocessor<'a> {
             newline_pending: false,
             once: FxHashSet::default(),
             includes: 0,
-            bytes_read: length,
+            bytes_read: 0,
             tokens_read: 0,
             bytes_made: 0,
             bytes_expanded: 0,
             counter: 0,
             last_use: None,
-            end: RawToken {
-                kind: RawKind::Eof,
-                span: Span::new(root, length as u32, length as u32),
-                space_before: false,
-                after_newline: true,
-                no_expand: false,
-            },
+            root,
+            end: end_of(source, root),
             stopped: false,
             diagnostics: Vec::new(),
             source,
@@ -174,6 +185,22 @@ impl<'a> Preprocessor<'a> {
             let file = self.source.add_file(PathBuf::from("<command line>"), text, None);
             self.open(file);
         }
+    }
+
+    /// The tokens of a text and of all it includes, the last of them the end of the text.
+    fn read(&mut self, file: FileId) -> Vec<Token> {
+        self.bytes_read += self.source.file(file).text.len();
+        self.end = end_of(self.source, file);
+        self.open(file);
+        self.run();
+        let (mut tokens, problem) = self.words.finish(self.end.span);
+        if self.stopped {
+            // Half a model would only give rise to more complaints.
+            tokens.drain(..tokens.len() - 1);
+        } else if let Some(problem) = problem {
+            self.report(problem);
+        }
+        tokens
     }
 
     fn open(&mut self, file: FileId) {
@@ -203,18 +230,6 @@ impl<'a> Preprocessor<'a> {
                 self.report(problem);
             }
         }
-    }
-
-    fn finish(mut self) -> (Vec<Token>, Vec<Diagnostic>) {
-        let words = std::mem::take(&mut self.words);
-        let (mut tokens, problem) = words.finish(self.end.span);
-        if self.stopped {
-            // Half a model would only give rise to more complaints.
-            tokens.drain(..tokens.len() - 1);
-        } else if let Some(problem) = problem {
-            self.report(problem);
-        }
-        (tokens, self.diagnostics)
     }
 
     /// The next token of the files that is in no directive and not left out by an `#if`.
@@ -278,5 +293,17 @@ impl<'a> Preprocessor<'a> {
     fn presumed_file(&self) -> String {
         let given = self.files.last().and_then(|file| file.presumed_name.clone());
         given.unwrap_or_else(|| self.current_path().display().to_string())
+    }
+}
+
+/// The end of a file's text.
+fn end_of(source: &SourceMap, file: FileId) -> RawToken {
+    let length = source.file(file).text.len() as u32;
+    RawToken {
+        kind: RawKind::Eof,
+        span: Span::new(file, length, length),
+        space_before: false,
+        after_newline: true,
+        no_expand: false,
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{Options, preprocess, read_file};
+use super::{Options, preprocess, preprocess_with, read_file};
 use crate::SourceMap;
 use crate::render::render;
 use crate::source::ExpansionId;
@@ -221,6 +221,33 @@ fn windows_line_ends_and_byte_order_mark() {
             x = 1 2
             y"#]],
     );
+    words(
+        "#define ADD(a,\\\r\n b) a + b\r\nx\t=\tADD(1,\r\n\r\n\tADD(2,\r\n3\r\n));\r\ny\r\n",
+        expect![[r#"
+            x = 1 + 2 + 3
+            ;
+            y"#]],
+    );
+}
+
+#[test]
+fn further_texts_are_read_with_the_macros_of_the_model() {
+    let mut source = SourceMap::default();
+    let root = source.add_file("model.pml".into(), "#define TWO 2\nx #undef\n".into(), None);
+    let mut add = |text: &str| source.add_file("--invariant".into(), text.into(), None);
+    let further = [add("TWO\n#define ONE 1"), add("ONE \"y"), add("ONE")];
+    let (tokens, further, problems) =
+        preprocess_with(&mut source, root, &further, &Options::default());
+    assert_eq!(tokens.len(), 3);
+    let kinds = further.iter().map(|tokens| tokens[0].kind.clone());
+    let expected = [2, 1, 1].map(TokenKind::Number);
+    assert_eq!(kinds.collect::<Vec<_>>(), expected);
+    let ends = further.iter().filter_map(|tokens| tokens.last());
+    let ends: Vec<_> = ends.map(|end| (&end.kind, end.span.file.0)).collect();
+    assert_eq!(ends, [1, 2, 3].map(|file| (&TokenKind::Eof, file)));
+    let places: Vec<_> = problems.iter().filter_map(|problem| problem.span).collect();
+    let paths = places.iter().map(|&span| source.path(span));
+    assert_eq!(paths.collect::<Vec<_>>(), [Path::new("model.pml"), Path::new("--invariant")]);
 }
 
 #[test]
@@ -961,8 +988,8 @@ fn unreadable_files() {
     expect![[r#"
         error: `DIR/latin.pml` is not UTF-8 text
          |
-         = note: byte 0xe9 at offset 8, in line 2
-         = help: `iconv -f latin1 -t utf8` converts a file with accents in the old encoding"#]]
+         = note: the byte 0xe9 at offset 8, in line 2
+         = help: convert it with `iconv -f latin1 -t utf8 DIR/latin.pml`"#]]
     .assert_eq(&says(&latin));
     expect!["error: `DIR` is a directory, not a file"].assert_eq(&says(dir.path()));
     expect!["error: there is no file `DIR/none.pml`"]

@@ -7,7 +7,6 @@ use crate::token::{Punct, Token, TokenKind};
 use super::text::{Interner, RawKind, RawToken, Symbol};
 
 /// Collects the tokens of the model.
-#[derive(Default)]
 pub(super) struct Words {
     tokens: Vec<Token>,
     /// Set after `c_code` and the like until their text is complete.
@@ -108,9 +107,10 @@ impl Words {
         outcome
     }
 
-    /// All tokens, closed by the end of the text, and the mistake if embedded C is cut off.
-    pub(super) fn finish(mut self, end: Span) -> (Vec<Token>, Option<Diagnostic>) {
-        let problem = match self.c_code {
+    /// All tokens since the last end, closed by the end of the text, and the mistake if embedded C
+    /// is cut off.
+    pub(super) fn finish(&mut self, end: Span) -> (Vec<Token>, Option<Diagnostic>) {
+        let problem = match self.c_code.take() {
             Some(c_code) if !matches!(c_code.part, CPart::Keyword | CPart::Between) => {
                 let message = "the C text does not end";
                 Some(Diagnostic::error(c_code.span, message).label("opened here"))
@@ -118,7 +118,7 @@ impl Words {
             _ => None,
         };
         self.tokens.push(Token { kind: TokenKind::Eof, span: end, after_newline: true });
-        (self.tokens, problem)
+        (std::mem::take(&mut self.tokens), problem)
     }
 
     fn add(&mut self, kind: TokenKind, raw: RawToken) {

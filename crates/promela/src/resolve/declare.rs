@@ -1,7 +1,9 @@
 //! Declarations: mtype names, typedefs, variables, channels.
 
+use std::sync::Arc;
+
 use super::later::total;
-use super::scope::{Local, did_you_mean};
+use super::scope::Local;
 use super::{Resolver, constant, kind_of, walk};
 use crate::Diagnostic;
 use crate::ast::{
@@ -161,7 +163,7 @@ impl<'m> Resolver<'m> {
         } else {
             let known = ["bit", "bool", "byte", "short", "int", "unsigned", "chan", "mtype", "pid"];
             let typedefs = self.symbols.typedefs.iter().map(|t| t.name.as_str());
-            if let Some(help) = did_you_mean(&name.text, typedefs.chain(known)) {
+            if let Some(help) = self.did_you_mean(&name.text, typedefs.chain(known)) {
                 error = error.help(help);
             }
         }
@@ -192,8 +194,8 @@ impl<'m> Resolver<'m> {
             self.record_initial(id, declarator);
             self.check_initial_value(declarator, ty);
             let (scope, block, at_creation) = match site {
-                Site::Global => (Scope::Global, Vec::new(), true),
-                Site::Field(typedef) => (Scope::Field(typedef), Vec::new(), true),
+                Site::Global => (Scope::Global, Arc::default(), true),
+                Site::Field(typedef) => (Scope::Field(typedef), Arc::default(), true),
                 Site::Parameter | Site::Body => {
                     let body = self.body();
                     let block = body.innermost().path.clone();

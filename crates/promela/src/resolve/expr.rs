@@ -1,7 +1,7 @@
 //! Names in expressions, and what may stand where.
 
-use super::later::{Message, Remote, RemoteWhat, RunCall};
-use super::scope::{Local, did_you_mean};
+use super::later::{Message, Remote, RemoteWhat, RunCall, Unknown};
+use super::scope::Local;
 use super::{Resolver, constant, kind_of};
 use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Name, ReceiveArg, VarRef};
@@ -257,6 +257,15 @@ impl<'m> Resolver<'m> {
         }
     }
 
+    /// Whether an expression is just `_`.
+    pub(super) fn is_scratch(&mut self, expr: &'m Expr) -> bool {
+        let ExprKind::Var(var) = &expr.kind else {
+            return false;
+        };
+        var.parts[0].name.text == "_"
+            && self.var_ref(var, false) == Some(Target::Predefined(Predefined::Scratch))
+    }
+
     /// A reference to a single value.
     pub(super) fn scalar(&mut self, var: &'m VarRef) -> Option<Target> {
         let target = self.var_ref(var, false)?;
@@ -333,7 +342,7 @@ impl<'m> Resolver<'m> {
         found
     }
 
-    fn report_undeclared(&mut self, name: &Name) {
+    fn report_undeclared(&mut self, name: &'m Name) {
         let mut error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
         if name.text == "_p" {
             error = error.note("`_p`, SPIN's number of a process's state, is not available");
@@ -346,11 +355,20 @@ impl<'m> Resolver<'m> {
                 .iter()
                 .filter(|(_, symbol)| matches!(symbol, Symbol::Variable(_) | Symbol::Mtype(..)));
             let names = locals.map(|(name, _)| name).chain(globals.map(|(name, _)| name));
-            if let Some(help) = did_you_mean(&name.text, names) {
+            if let Some(help) = self.did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
         }
+        let reported = self.diagnostics.len();
         self.report(error);
+        if self.diagnostics.len() > reported {
+            self.unknown.push(Unknown {
+                name,
+                body: self.body.as_ref().map(|body| body.id),
+                known: self.symbols.variables.len(),
+                diagnostic: reported,
+            });
+        }
     }
 
     /// Follows a reference that starts at a variable through its fields, and gives the last.
@@ -444,7 +462,7 @@ impl<'m> Resolver<'m> {
             .related(typedef.span, "its type");
             let fields = typedef.fields.iter();
             let names = fields.map(|&field| self.symbols.variable(field).name.as_str());
-            if let Some(help) = did_you_mean(&name.text, names) {
+            if let Some(help) = self.did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
             self.report(error);

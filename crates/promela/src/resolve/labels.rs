@@ -5,7 +5,7 @@
 //! else to any in the body; among equals SPIN's table decides, newest first for an exact match.
 
 use super::Resolver;
-use super::scope::{Body, LabelPlace, Local, did_you_mean};
+use super::scope::{Body, LabelPlace, Local, SameName};
 use crate::Diagnostic;
 use crate::ast::{Label, Name};
 use crate::source::Span;
@@ -15,14 +15,14 @@ impl<'m> Resolver<'m> {
     /// A label before a statement.
     pub(super) fn label(&mut self, label: &'m Label) {
         let place = self.label_place(&label.name);
-        let index = self.body().labels.len() as u32;
-        let twin = self.body().labels.iter().find(|other| {
-            other.name.text == place.name.text
-                && other.block == place.block
-                && other.inline == place.inline
-        });
-        if let Some(twin) = twin {
-            let first = twin.name.span;
+        let body = self.body();
+        let index = body.labels.len();
+        let same = body.labels_by_name.entry(&label.name.text).or_default();
+        same.newest = index;
+        same.blocks.entry(place.block.clone()).or_insert((index, index)).1 = index;
+        let twin = *same.twins.entry((place.block.clone(), place.inline)).or_insert(index);
+        if twin != index {
+            let first = body.labels[twin].name.span;
             self.report(
                 Diagnostic::error(
                     label.name.span,
@@ -32,7 +32,7 @@ impl<'m> Resolver<'m> {
                 .related(first, "first declared here"),
             );
         }
-        self.set(&label.name, Symbol::Label(index));
+        self.set(&label.name, Symbol::Label(index as u32));
         let id = self.body().id;
         self.symbols.bodies[id.0 as usize].labels.push((label.name.text.clone(), label.name.span));
         self.body().labels.push(place);
@@ -84,7 +84,8 @@ impl<'m> Resolver<'m> {
     /// Finds the labels of a body's jumps, when all of it was read.
     pub(super) fn join_jumps(&mut self, body: &Body<'m>) {
         for jump in &body.jumps {
-            let Some(index) = find(&body.labels, jump) else {
+            let same = body.labels_by_name.get(jump.name.text.as_str());
+            let Some(index) = same.map(|same| find(same, jump)) else {
                 self.no_such_label(body, jump.name);
                 continue;
             };
@@ -110,7 +111,7 @@ impl<'m> Resolver<'m> {
         let mut error = Diagnostic::error(name.span, format!("no label `{}`", name.text))
             .label("not found in this body");
         let labels = body.labels.iter().map(|label| label.name.text.as_str());
-        if let Some(help) = did_you_mean(&name.text, labels) {
+        if let Some(help) = self.did_you_mean(&name.text, labels) {
             error = error.help(help);
         }
         self.report(error);
@@ -118,21 +119,11 @@ impl<'m> Resolver<'m> {
 }
 
 /// The index of the label a jump goes to.
-fn find(labels: &[LabelPlace<'_>], jump: &LabelPlace<'_>) -> Option<usize> {
-    let mut around = None;
-    let mut elsewhere = None;
-    for (index, label) in labels.iter().enumerate().rev() {
-        if label.name.text != jump.name.text {
-            continue;
-        }
-        if label.block == jump.block {
-            return Some(index);
-        }
-        if jump.block.starts_with(&label.block) {
-            around = Some(index);
-        } else if elsewhere.is_none() {
-            elsewhere = Some(index);
-        }
+fn find(same: &SameName<'_>, jump: &LabelPlace<'_>) -> usize {
+    if let Some(&(_, newest)) = same.blocks.get(&jump.block) {
+        return newest;
     }
-    around.or(elsewhere)
+    let first = |path: &[u32]| same.blocks.get(path).map(|&(first, _)| first);
+    let around = (0..jump.block.len()).filter_map(|depth| first(&jump.block[..depth])).min();
+    around.unwrap_or(same.newest)
 }

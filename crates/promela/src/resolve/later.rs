@@ -2,12 +2,11 @@
 //! processes, the length of messages.
 
 use super::Resolver;
-use super::scope::did_you_mean;
 use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
 use crate::diagnostic::Severity;
 use crate::source::Span;
-use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
+use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId};
 
 /// A `run`.
 pub(super) struct RunCall<'m> {
@@ -29,6 +28,17 @@ pub(super) struct Remote<'m> {
 pub(super) enum RemoteWhat<'m> {
     Label(&'m Name),
     Variable(&'m VarRef),
+}
+
+/// A name that was reported as not declared.
+pub(super) struct Unknown<'m> {
+    pub name: &'m Name,
+    /// Where it stands.
+    pub body: Option<BodyId>,
+    /// How many variables were declared before.
+    pub known: usize,
+    /// The report.
+    pub diagnostic: usize,
 }
 
 /// A message sent to or received from a channel.
@@ -55,7 +65,7 @@ impl<'m> Resolver<'m> {
             let names = bodies
                 .filter(|body| body.kind == BodyKind::Proctype)
                 .map(|body| body.name.as_str());
-            if let Some(help) = did_you_mean(&name.text, names) {
+            if let Some(help) = self.did_you_mean(&name.text, names) {
                 error = error.help(help);
             }
             self.report(error);
@@ -148,7 +158,7 @@ impl<'m> Resolver<'m> {
             Diagnostic::error(name.span, format!("no label `{}` in `{}`", name.text, body.name))
                 .related(body.span, "the process type");
         let labels = body.labels.iter().map(|(label, _)| label.as_str());
-        if let Some(help) = did_you_mean(&name.text, labels) {
+        if let Some(help) = self.did_you_mean(&name.text, labels) {
             error = error.help(help);
         }
         self.report(error);
@@ -184,7 +194,7 @@ impl<'m> Resolver<'m> {
                 .related(body.span, "the process type");
                 let locals = body.locals.iter();
                 let names = locals.map(|&id| self.symbols.variable(id).name.as_str());
-                if let Some(help) = did_you_mean(&name.text, names) {
+                if let Some(help) = self.did_you_mean(&name.text, names) {
                     error = error.help(help);
                 }
                 return self.report(error);
@@ -200,6 +210,52 @@ impl<'m> Resolver<'m> {
             }
         };
         self.follow(var, found, false);
+    }
+
+    /// Tells of names that are not known where they stand, but elsewhere.
+    pub(super) fn explain_unknown(&mut self) {
+        for Unknown { name, body, known, diagnostic } in std::mem::take(&mut self.unknown) {
+            let variables = self.symbols.variables.iter().enumerate();
+            let namesakes = variables.filter(|(_, variable)| {
+                variable.name == name.text
+                    && !variable.synthetic
+                    && !matches!(variable.scope, Scope::Field(_))
+            });
+            let nearest = namesakes.min_by_key(|(_, variable)| match variable.scope {
+                Scope::Global => 0,
+                Scope::Local(owner) if Some(owner) == body => 1,
+                _ => 2,
+            });
+            let Some((index, variable)) = nearest else { continue };
+            let report = &mut self.diagnostics[diagnostic];
+            report.help.clear();
+            match variable.scope {
+                Scope::Local(owner) if Some(owner) != body => {
+                    let owner = self.symbols.body(owner);
+                    let owner_name = owner.name.trim_matches(':');
+                    let declared = format!("declared here, in `{owner_name}`");
+                    report.related.push((variable.span, declared));
+                    let looks_inside =
+                        body.is_none_or(|id| self.symbols.body(id).kind == BodyKind::Never);
+                    if looks_inside && owner.kind == BodyKind::Proctype {
+                        report.help.push(format!("write `{owner_name}:{}`", name.text));
+                    } else {
+                        let note = "a variable of one process is not known to others";
+                        report.notes.push(note.into());
+                        let help = "declare it outside of the processes to share it";
+                        report.help.push(help.into());
+                    }
+                }
+                _ if index >= known => {
+                    report.related.push((variable.span, "declared here, further on".into()));
+                    report.notes.push("a name is known from its declaration on".into());
+                }
+                _ => {
+                    report.related.push((variable.span, "declared here".into()));
+                    report.notes.push("a variable is known up to the end of its block".into());
+                }
+            }
+        }
     }
 
     pub(super) fn check_messages(&mut self) {

@@ -20,10 +20,13 @@ mod walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Diagnostic;
-use crate::ast::{Expr, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
+use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
+use crate::render::MAX_SHOWN;
 use crate::source::Span;
-use crate::symbols::{BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Symbol, Symbols, VarId};
-use later::{Message, Remote, RunCall};
+use crate::symbols::{
+    BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, VarId,
+};
+use later::{Message, Remote, RunCall, Unknown};
 use scope::{Body, Braces, Globals};
 
 pub use constant::constant;
@@ -54,8 +57,42 @@ pub fn resolve_formula(formula: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic>
     resolver.measure_records();
     resolver.formula(formula);
     resolver.check_remotes();
+    resolver.check_messages();
+    resolver.explain_unknown();
     *symbols = resolver.symbols;
     resolver.diagnostics
+}
+
+/// Finds what the names of an expression mean that is to be looked at in every state of a model.
+/// Like a formula it knows only global names, and it cannot use what has a value only while a
+/// process moves.
+pub fn resolve_condition(condition: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic> {
+    let mut diagnostics = resolve_formula(condition, symbols);
+    walk::each(condition, &mut |expr| {
+        let problem = match &expr.kind {
+            ExprKind::Timeout => "`timeout` is not known in a state, only when a process moves",
+            ExprKind::Enabled(_) if has_rendezvous(symbols) => {
+                "`enabled` cannot be used in a model with rendezvous channels"
+            }
+            ExprKind::Var(var) => match symbols.symbol(var.parts[0].name.id) {
+                Some(Symbol::Predefined(Predefined::Pid)) => {
+                    "`_pid` is the number of a process, and this belongs to none"
+                }
+                Some(Symbol::Predefined(Predefined::Priority)) => {
+                    "`_priority` is that of a process, and this belongs to none"
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        diagnostics.push(Diagnostic::error(expr.span, problem));
+    });
+    diagnostics
+}
+
+fn has_rendezvous(symbols: &Symbols) -> bool {
+    let mut channels = symbols.variables.iter().filter_map(|variable| variable.channel.as_ref());
+    channels.any(|channel| channel.capacity == 0)
 }
 
 /// What is known while a model is read.
@@ -96,6 +133,7 @@ struct Resolver<'m> {
     runs: Vec<RunCall<'m>>,
     remotes: Vec<Remote<'m>>,
     messages: Vec<Message>,
+    unknown: Vec<Unknown<'m>>,
 }
 
 impl<'m> Resolver<'m> {
@@ -122,6 +160,7 @@ impl<'m> Resolver<'m> {
             runs: Vec::new(),
             remotes: Vec::new(),
             messages: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -134,6 +173,18 @@ impl<'m> Resolver<'m> {
             }
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// "did you mean `x`?" Only the first mistakes are shown, so only with them it is worth the time.
+    fn did_you_mean<'a>(
+        &self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Option<String> {
+        if self.diagnostics.len() >= MAX_SHOWN {
+            return None;
+        }
+        suggest::nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
     }
 
     /// Records what an occurrence of a name stands for.
@@ -346,6 +397,7 @@ impl<'m> Resolver<'m> {
         self.check_runs();
         self.check_remotes();
         self.check_messages();
+        self.explain_unknown();
         for (set, span) in std::mem::take(&mut self.sets_to_come) {
             let set = self.symbols.mtype(set);
             if set.values.is_empty() {

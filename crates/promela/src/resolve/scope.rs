@@ -5,9 +5,10 @@
 //! nothing is ever hidden. Labels live in the same table: a jump or a label makes its name known in
 //! the block where it stands.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
-use super::suggest;
 use crate::ast::Name;
 use crate::source::Span;
 use crate::symbols::{BodyId, BodyKind, Predefined, Symbol, Symbols, VarId};
@@ -104,7 +105,7 @@ pub(super) enum Local {
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// The numbers of the braces around it, without the body's own.
-    pub path: Vec<u32>,
+    pub path: Arc<[u32]>,
     /// What is declared in it.
     pub names: FxHashMap<String, (Local, Span)>,
     /// The counter of the loops over channels in it.
@@ -153,11 +154,22 @@ pub(super) struct LabelPlace<'m> {
     /// Its name.
     pub name: &'m Name,
     /// The block its name is known in.
-    pub block: Vec<u32>,
+    pub block: Arc<[u32]>,
     /// The outermost `d_step` around it.
     pub d_step: Option<u32>,
     /// The inline it came from.
     pub inline: Option<&'m str>,
+}
+
+/// The labels of one name in a body, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct SameName<'m> {
+    /// The last one.
+    pub newest: usize,
+    /// The first and the last one in each block.
+    pub blocks: FxHashMap<Arc<[u32]>, (usize, usize)>,
+    /// The first one in each block that came from each inline.
+    pub twins: FxHashMap<(Arc<[u32]>, Option<&'m str>), usize>,
 }
 
 /// The body that is being read.
@@ -181,6 +193,8 @@ pub(super) struct Body<'m> {
     pub inline: Option<&'m str>,
     /// Labels, in the order of the text.
     pub labels: Vec<LabelPlace<'m>>,
+    /// The labels of each name.
+    pub labels_by_name: FxHashMap<&'m str, SameName<'m>>,
     /// Jumps.
     pub jumps: Vec<LabelPlace<'m>>,
 }
@@ -198,6 +212,7 @@ impl<'m> Body<'m> {
             loops_in_d_step: 0,
             inline: None,
             labels: Vec::new(),
+            labels_by_name: FxHashMap::default(),
             jumps: Vec::new(),
         }
     }
@@ -229,12 +244,4 @@ impl<'m> Body<'m> {
             })
         })
     }
-}
-
-/// "did you mean `x`?"
-pub(super) fn did_you_mean<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    suggest::nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
 }

@@ -107,7 +107,7 @@ impl<'m> Resolver<'m> {
     /// Statements in braces.
     fn block(&mut self, stmts: &'m [Stmt]) {
         self.braces.open();
-        let path = self.braces.path()[1..].to_vec();
+        let path = self.braces.path()[1..].into();
         self.body().blocks.push(Block { path, ..Block::default() });
         self.sequence(stmts);
         self.body().blocks.pop();
@@ -163,9 +163,16 @@ impl<'m> Resolver<'m> {
                     .note("there is no one state to jump to"),
             );
         }
-        let is_block =
-            matches!(main.kind, StmtKind::Block(_) | StmtKind::Atomic(_) | StmtKind::DStep(_));
-        if let (Some(label), false) = (main.labels.first(), is_block) {
+        // The label of a block goes before the whole; that of a loop is not where the loop starts.
+        let has_room = matches!(
+            main.kind,
+            StmtKind::Block(_)
+                | StmtKind::Atomic(_)
+                | StmtKind::DStep(_)
+                | StmtKind::Do(_)
+                | StmtKind::For { .. }
+        );
+        if let (Some(label), false) = (main.labels.first(), has_room) {
             self.report(
                 Diagnostic::error(label.name.span, "a label at a statement before `unless`")
                     .help("write `label: { statement unless statement }`"),
@@ -434,7 +441,8 @@ impl<'m> Resolver<'m> {
         let is_trace = matches!(self.body_kind(), Some(BodyKind::Trace | BodyKind::NoTrace));
         let mut given = Some(0_usize);
         for arg in args {
-            if is_trace && is_anything(arg) {
+            // In a trace it stands for anything.
+            if is_trace && self.is_scratch(arg) {
                 continue;
             }
             let width = self.argument(arg);
@@ -760,9 +768,4 @@ fn indexed_by_itself(var: &VarRef, around: &mut Vec<String>) -> (String, Option<
         around.pop();
     }
     (shape, found)
-}
-
-/// Whether an argument is `_`: in a trace, a field that may have any value.
-fn is_anything(arg: &Expr) -> bool {
-    matches!(&arg.kind, ExprKind::Var(var) if matches!(&var.parts[..], [part] if part.name.text == "_"))
 }

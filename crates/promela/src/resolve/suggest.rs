@@ -1,14 +1,25 @@
 //! "Did you mean ...?"
 
+/// Nobody takes one longer name for another.
+const MAX_LENGTH: usize = 60;
+
+/// So many candidates are compared with a name.
+const MAX_CANDIDATES: usize = 20_000;
+
 /// The candidate most like a name, if one is near enough to be a slip of the pen.
 pub(super) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    if name.len() > MAX_LENGTH {
+        return None;
+    }
     let name: Vec<char> = name.chars().collect();
     let tolerance = (name.len() / 3).max(1);
     candidates
         .into_iter()
+        .take(MAX_CANDIDATES)
+        .filter(|candidate| candidate.len() <= 2 * MAX_LENGTH)
         .filter(|candidate| candidate.chars().count().abs_diff(name.len()) <= tolerance)
         .map(|candidate| (distance(&name, candidate), candidate))
         .filter(|&(distance, candidate)| {

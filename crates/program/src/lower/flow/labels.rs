@@ -5,9 +5,66 @@ use spinward_promela::Diagnostic;
 use spinward_promela::ast::{Expr, Label, Stmt};
 use spinward_promela::symbols::{BodyId, Symbol};
 
-use super::{Destination, Element, Flow, Jump, Kind, LabelDef, LabelSymbol, Opening, Simple};
+use super::{
+    Destination, Element, Flow, Jump, Kind, LabelDef, LabelSymbol, Labels, Opening, Simple,
+};
 use crate::ir::ElementId;
 use crate::lower::remote;
+
+impl<'a> Labels<'a> {
+    /// All of them, in the order of their declaration.
+    pub fn iter(&self) -> impl Iterator<Item = &LabelDef<'a>> {
+        self.defs.iter()
+    }
+
+    /// Those of a body, in the order of their declaration.
+    pub fn of_body(&self, body: BodyId) -> &[LabelDef<'a>] {
+        let start = self.defs.partition_point(|def| def.body < body);
+        let length = self.defs[start..].partition_point(|def| def.body == body);
+        &self.defs[start..start + length]
+    }
+
+    /// Those before an element, the newest first.
+    pub(super) fn at(&self, element: ElementId) -> impl Iterator<Item = &LabelDef<'a>> {
+        self.at.get(&element).into_iter().flatten().rev().map(|&index| &self.defs[index])
+    }
+
+    /// Declares a label, in the body that is being read.
+    pub(super) fn push(&mut self, def: LabelDef<'a>) {
+        let index = self.defs.len();
+        self.defs.push(def);
+        self.at.entry(def.element).or_default().push(index);
+        if let Ok(symbol) = def.symbol {
+            self.newest.insert((def.body, symbol.name), index);
+            self.first.entry((def.body, symbol)).or_insert(index);
+        }
+    }
+
+    /// Puts the newest label of an element before another one.
+    pub(super) fn move_newest(&mut self, from: ElementId, to: ElementId) {
+        if let Some(index) = self.at.get_mut(&from).and_then(Vec::pop) {
+            self.at.entry(to).or_default().push(index);
+            self.defs[index].element = to;
+        }
+    }
+
+    fn newest(&self, body: BodyId, name: &str) -> Option<&LabelDef<'a>> {
+        self.newest.get(&(body, name)).map(|&index| &self.defs[index])
+    }
+
+    fn first(&self, body: BodyId, symbol: LabelSymbol<'a>) -> Option<&LabelDef<'a>> {
+        self.first.get(&(body, symbol)).map(|&index| &self.defs[index])
+    }
+}
+
+/// The labels of one name in a body, by the order of their declaration.
+#[derive(Default)]
+struct SameName {
+    /// The first and the last one in each scope.
+    scopes: FxHashMap<u32, (usize, usize)>,
+    /// The last one.
+    newest: usize,
+}
 
 impl<'a> Flow<'a> {
     pub(super) fn enter_scope(&mut self) {
@@ -19,26 +76,21 @@ impl<'a> Flow<'a> {
         self.scope = self.scopes[self.scope as usize];
     }
 
-    /// Whether `outer` is `inner` or around it.
-    fn encloses(&self, outer: u32, mut inner: u32) -> bool {
-        // A scope has a smaller number than those inside of it.
-        while inner > outer {
-            inner = self.scopes[inner as usize];
-        }
-        inner == outer
+    /// A scope and those around it, from the inside out.
+    fn around(&self, scope: u32) -> impl Iterator<Item = u32> {
+        // The outermost is around itself.
+        let outer = |&scope: &u32| (scope > 0).then(|| self.scopes[scope as usize]);
+        std::iter::successors(Some(scope), outer)
     }
 
     /// The name of a label as SPIN's symbol table has it: seen in this scope or one around it, or
     /// else new in this one.
     pub(super) fn label_symbol(&mut self, name: &'a str) -> LabelSymbol<'a> {
-        let known = self.seen.get(name).and_then(|symbols| {
-            symbols.iter().rev().find(|symbol| self.encloses(symbol.scope, self.scope)).copied()
-        });
-        known.unwrap_or_else(|| {
-            let symbol = LabelSymbol { name, scope: self.scope };
-            self.seen.entry(name).or_default().push(symbol);
-            symbol
-        })
+        let symbol = |scope| LabelSymbol { name, scope };
+        let known = self.around(self.scope).map(symbol).find(|it| self.seen.contains(it));
+        let symbol = known.unwrap_or(symbol(self.scope));
+        self.seen.insert(symbol);
+        symbol
     }
 
     /// Makes room for a jump behind each label that an expression asks about.
@@ -53,13 +105,7 @@ impl<'a> Flow<'a> {
     /// A label that another process looks at must be a state of its own: a jump behind it moves to
     /// a new element, and a `skip` takes its place.
     fn make_visible(&mut self, body: BodyId, label: &str) {
-        let Some(at) = self
-            .labels
-            .iter()
-            .rev()
-            .find(|def| def.body == body && def.name() == Some(label))
-            .map(|def| def.element)
-        else {
+        let Some(at) = self.labels.newest(body, label).map(|def| def.element) else {
             return;
         };
         let Kind::Goto(jump) = self.element(at).kind else {
@@ -97,7 +143,7 @@ impl<'a> Flow<'a> {
         if opening == Opening::Free {
             return;
         }
-        let Some(label) = self.labels.iter().rev().find(|def| def.element == first) else {
+        let Some(label) = self.labels.at(first).next() else {
             return;
         };
         let Some(name) = label.name() else { return };
@@ -127,9 +173,7 @@ impl<'a> Flow<'a> {
     pub(super) fn set_label(&mut self, label: &'a Label, element: ElementId) {
         let symbol = self.label_symbol(&label.name.text);
         let span = label.name.span;
-        if let Some(other) =
-            self.labels.iter().find(|def| def.body == self.body && def.symbol == Ok(symbol))
-        {
+        if let Some(other) = self.labels.first(self.body, symbol) {
             let other = other.span;
             self.diagnostics.push(
                 Diagnostic::error(span, format!("label `{}` is declared twice", symbol.name))
@@ -142,13 +186,14 @@ impl<'a> Flow<'a> {
     /// Finds the element every jump leads to.
     pub(super) fn find_targets(&mut self) {
         let mut exits = FxHashMap::default();
-        let mut named: FxHashMap<(BodyId, &str), Vec<(u32, ElementId)>> = FxHashMap::default();
-        for def in &self.labels {
+        let mut named: FxHashMap<(BodyId, &str), SameName> = FxHashMap::default();
+        for (index, def) in self.labels.iter().enumerate() {
             match def.symbol {
-                Ok(symbol) => named
-                    .entry((def.body, symbol.name))
-                    .or_default()
-                    .push((symbol.scope, def.element)),
+                Ok(symbol) => {
+                    let same = named.entry((def.body, symbol.name)).or_default();
+                    same.scopes.entry(symbol.scope).or_insert((index, index)).1 = index;
+                    same.newest = index;
+                }
                 Err(exit) => {
                     exits.insert(exit, def.element);
                 }
@@ -163,7 +208,7 @@ impl<'a> Flow<'a> {
                 Destination::LoopExit(exit) => exits.get(&exit).copied(),
                 Destination::Label(symbol) => named
                     .get(&(body, symbol.name))
-                    .and_then(|labels| self.best_label(symbol.scope, labels)),
+                    .map(|same| self.labels.defs[self.best_label(symbol.scope, same)].element),
             };
             self.elements[i].kind = Kind::Goto(Jump { target, ..jump });
             let Some(target) = target else {
@@ -188,9 +233,12 @@ impl<'a> Flow<'a> {
     }
 
     /// The label in the very scope; or else the first in a scope around it; or else any.
-    fn best_label(&self, scope: u32, labels: &[(u32, ElementId)]) -> Option<ElementId> {
-        let same = labels.iter().rev().find(|(at, _)| *at == scope);
-        let around = || labels.iter().find(|(at, _)| self.encloses(*at, scope));
-        same.or_else(around).or_else(|| labels.last()).map(|&(_, element)| element)
+    fn best_label(&self, scope: u32, same: &SameName) -> usize {
+        if let Some(&(_, newest)) = same.scopes.get(&scope) {
+            return newest;
+        }
+        let around = self.around(scope);
+        let first = around.filter_map(|scope| Some(same.scopes.get(&scope)?.0)).min();
+        first.unwrap_or(same.newest)
     }
 }

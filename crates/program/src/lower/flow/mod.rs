@@ -128,7 +128,7 @@ pub(super) enum Destination<'a> {
 }
 
 /// A label's name and the scope where SPIN's parser first saw it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LabelSymbol<'a> {
     /// The name.
     pub name: &'a str,
@@ -195,6 +195,18 @@ impl<'a> LabelDef<'a> {
     }
 }
 
+/// The labels of a model, in the order of their declaration and so by body.
+#[derive(Debug, Default)]
+pub(super) struct Labels<'a> {
+    defs: Vec<LabelDef<'a>>,
+    /// By element: the labels before it, the oldest first.
+    at: FxHashMap<ElementId, Vec<usize>>,
+    /// The newest of each name in a body.
+    newest: FxHashMap<(BodyId, &'a str), usize>,
+    /// The first of each name as its scope sees it.
+    first: FxHashMap<(BodyId, LabelSymbol<'a>), usize>,
+}
+
 /// What a body came to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BuiltBody {
@@ -202,6 +214,8 @@ pub(super) struct BuiltBody {
     pub sequence: SequenceId,
     /// The next free local number.
     pub next_local: u32,
+    /// Its closing brace.
+    pub end: ElementId,
 }
 
 /// Why a label must not stand at the start of a sequence.
@@ -245,7 +259,7 @@ pub(super) struct Flow<'a> {
     pub elements: Vec<Element<'a>>,
     sequences: Vec<Sequence>,
     /// In the order of their declaration.
-    pub labels: Vec<LabelDef<'a>>,
+    pub labels: Labels<'a>,
     /// By body.
     pub bodies: Vec<Option<BuiltBody>>,
     /// What is wrong.
@@ -261,7 +275,7 @@ pub(super) struct Flow<'a> {
     /// The scope around each scope.
     scopes: Vec<u32>,
     /// The label names seen in this body.
-    seen: FxHashMap<&'a str, Vec<LabelSymbol<'a>>>,
+    seen: FxHashSet<LabelSymbol<'a>>,
     /// Which escapes are attached to which sequences.
     attached: FxHashSet<(SequenceId, SequenceId)>,
 }
@@ -275,7 +289,7 @@ impl<'a> Flow<'a> {
             symbols,
             elements: Vec::new(),
             sequences: Vec::new(),
-            labels: Vec::new(),
+            labels: Labels::default(),
             bodies: vec![None; symbols.bodies.len()],
             diagnostics: Vec::new(),
             body: BodyId(0),
@@ -287,7 +301,7 @@ impl<'a> Flow<'a> {
             d_step: None,
             scope: 0,
             scopes: vec![0],
-            seen: FxHashMap::default(),
+            seen: FxHashSet::default(),
             attached: FxHashSet::default(),
         };
         let ids: FxHashMap<usize, BodyId> = symbols
@@ -381,7 +395,7 @@ impl<'a> Flow<'a> {
         self.append(end);
         let sequence = self.close(Opening::Free, body.end);
         self.leave_scope();
-        self.bodies[id.0 as usize] = Some(BuiltBody { sequence, next_local: self.next_local });
+        self.bodies[id.0 as usize] = Some(BuiltBody { sequence, next_local: self.next_local, end });
     }
 
     fn close(&mut self, opening: Opening, span: Span) -> SequenceId {
@@ -430,14 +444,11 @@ impl<'a> Flow<'a> {
                     || name.starts_with("end")
                     || name.starts_with("progress")
             };
-            let labelled = |def: &LabelDef<'_>| def.element == id;
-            if self.labels.iter().any(|def| labelled(def) && def.name().is_some_and(special)) {
+            if self.labels.at(id).any(|def| def.name().is_some_and(special)) {
                 // A jump is no state; a `skip` before it takes the label.
                 let span = self.element(id).span;
                 let skip = self.create(Kind::Simple(Simple::Skip), span);
-                if let Some(def) = self.labels.iter_mut().rev().find(|def| labelled(def)) {
-                    def.element = skip;
-                }
+                self.labels.move_newest(id, skip);
                 self.append(skip);
             }
         }

@@ -197,7 +197,7 @@ impl<'a> Flow<'a> {
                 }))
             );
             let skip = prints || self.tests_constant(id, 1);
-            if skip && !self.labels.iter().rev().any(|def| def.element == id) {
+            if skip && self.labels.at(id).next().is_none() {
                 skips += 1;
                 if skips > 1 && !prints && id != first && id != last && id != extent {
                     self.element_mut(before).next = next;

@@ -678,6 +678,8 @@ fn inlines() {
                 at 1:32: the call
                 help: write `x = f(...)`
             1:37+6 `return` outside of an inline
+                note: it gives the value of an inline: `inline f(x) { return x + 1 }`
+                help: a process ends at its closing brace: `goto` a label there
         "#]],
     );
     check(

@@ -24,6 +24,45 @@ fn undeclared_names() {
 }
 
 #[test]
+fn names_that_are_known_elsewhere() {
+    let explained = |text: &str| {
+        let loaded = load(text);
+        assert_eq!(loaded.diagnostics.len(), 1, "{text}: {:?}", loaded.diagnostics);
+        let problem = &loaded.diagnostics[0];
+        let related = problem.related.iter().map(|(_, text)| text.clone());
+        related.chain(problem.notes.clone()).chain(problem.help.clone()).collect::<Vec<_>>()
+    };
+    let other = [
+        "declared here, in `P`",
+        "a variable of one process is not known to others",
+        "declare it outside of the processes to share it",
+    ];
+    assert_eq!(explained("proctype P() { byte x; x = 1 } init { run P(); x = 2 }"), other);
+    assert_eq!(explained("init { run P(); x = 2 } proctype P() { byte x; x = 1 }"), other);
+    let look_inside = ["declared here, in `P`", "write `P:x`"];
+    assert_eq!(explained("active proctype P() { byte x; x = 1 } never { x == 1 }"), look_inside);
+    assert_eq!(explained("ltl { [] (x == 1) } active proctype P() { byte x; x = 1 }"), look_inside);
+    let later = ["declared here, further on", "a name is known from its declaration on"];
+    assert_eq!(explained("init { x = 1 } byte x, y;"), later);
+    assert_eq!(explained("init { x = 1; byte x; x = 2 }"), later);
+    let ended = ["declared here", "a variable is known up to the end of its block"];
+    assert_eq!(explained("init { { byte x; x = 1 }; x = 2 }"), ended);
+}
+
+#[test]
+fn labels_before_unless() {
+    for loop_or_block in ["do :: x < 3 -> x++ od", "for (x : 1 .. 3) { skip }", "{ x = 1 }"] {
+        accepts(&format!("byte x; init {{ L: {loop_or_block} unless {{ x == 2 }}; goto L }}"));
+    }
+    for other in ["x = 1", "if :: x = 1 fi", "select (x : 1 .. 3)"] {
+        refuses(
+            &format!("byte x; init {{ L: {other} unless {{ x == 2 }}; goto L }}"),
+            "a label at a statement before `unless`",
+        );
+    }
+}
+
+#[test]
 fn nothing_is_declared_twice_or_hidden() {
     let again = "redeclaration of `x`, already a variable";
     refuses("byte x; int x; init { x = 1 }", again);
@@ -204,6 +243,7 @@ fn assignments() {
     refuses("init { _pid = 1 }", "assignment to `_pid`, a variable that only the system sets");
     refuses("mtype = { a }; init { a = 1 }", "assignment to `a`, an mtype constant");
     refuses("init { _ == 1 }", "`_` has no value to be read");
+    accepts("chan q = [1] of { byte, byte }; init { q!1,2 } trace { q!_,_ }");
     accepts("init { _ = 1; _priority = 2 }");
     warns("byte x; init { x = 300 }", "300 is stored as 44");
     let sets = "mtype:a = { x }; mtype:b = { y }; mtype:a v; mtype w; byte z;";
@@ -271,6 +311,8 @@ fn claims_and_traces() {
     accepts(&model("do :: c!1; c?_ :: goto L od; L: c!0"));
     refuses(&model("c!1; x = 1"), "not an event");
     refuses(&model("c!!1"), "not an event");
+    accepts(&model("c!_; c?_"));
+    refuses(&model("c!_ + 1"), "`_` has no value to be read");
     refuses(
         &format!("{} trace {{ c?1 }}", model("c!1")),
         "a model has at most one `trace` or `notrace`",

@@ -5,7 +5,7 @@ use crate::ast::{NameId, StmtKind, Unit};
 use crate::preprocess::preprocess;
 use crate::resolve::{constant, resolve_formula};
 use crate::symbols::{Predefined, Scope, Symbol, Symbols, Type, VarId};
-use crate::{Loaded, Options, parser};
+use crate::{Loaded, Options, SourceMap, parser};
 
 #[track_caller]
 fn loaded(text: &str) -> Loaded {
@@ -51,7 +51,7 @@ fn blocks_are_numbered_by_their_braces() {
          active proctype Q() { skip; { byte f; f = 1 } }",
     );
     let symbols = &loaded.symbols;
-    let block = |name| symbols.variable(variable(symbols, name)).block.clone();
+    let block = |name| symbols.variable(variable(symbols, name)).block.to_vec();
     assert_eq!(block("a"), []);
     assert_eq!(block("b"), [1]);
     assert_eq!(block("c"), [2]);
@@ -78,7 +78,7 @@ fn a_call_of_an_inline_is_a_block() {
     let shown: Vec<_> = locals
         .iter()
         .map(|&id| loaded.symbols.variable(id))
-        .map(|v| (v.name.as_str(), v.block.clone(), v.at_creation))
+        .map(|v| (v.name.as_str(), v.block.to_vec(), v.at_creation))
         .collect();
     assert_eq!(shown, [("u", vec![], true), ("t", vec![1], false), ("t", vec![2], false)]);
 }
@@ -169,7 +169,7 @@ fn loops_over_channels_have_a_hidden_counter_per_block() {
     assert_eq!(counters.len(), 2);
     assert_eq!(counters[0].ty, Type::Short);
     assert_eq!(counters[1].ty, Type::Byte);
-    assert_eq!(counters[1].block, [1]);
+    assert_eq!(*counters[1].block, [1]);
     assert_eq!(symbols.for_counters.len(), 3);
     let Unit::Init(init) = &loaded.model.units[3] else {
         panic!("the last unit is init");
@@ -215,17 +215,19 @@ fn bodies_have_the_names_and_numbers_of_spin() {
 
 #[test]
 fn a_formula_of_its_own_sees_global_names_only() {
-    let mut loaded = loaded("byte x; active proctype P() { byte y; L: y = x }");
+    let Loaded { mut model, symbols, .. } =
+        loaded("byte x; active proctype P() { byte y; L: y = x }");
+    let mut symbols = (*symbols).clone();
+    let mut source = SourceMap::default();
     let mut parse = |text: &str| {
-        let Loaded { source, model, .. } = &mut loaded;
         let file = source.add_file("formula".into(), text.to_owned(), None);
-        let (tokens, _) = preprocess(source, file, &Options::default());
-        parser::parse_formula(tokens, model, source).expect("a formula")
+        let (tokens, _) = preprocess(&mut source, file, &Options::default());
+        parser::parse_formula(tokens, &mut model, &mut source).expect("a formula")
     };
     let good = parse("[] (x < 3 && P@L)");
     let bad = parse("<> (y == 1)");
-    assert!(resolve_formula(&good, &mut loaded.symbols).is_empty());
-    let problems = resolve_formula(&bad, &mut loaded.symbols);
+    assert!(resolve_formula(&good, &mut symbols).is_empty());
+    let problems = resolve_formula(&bad, &mut symbols);
     assert_eq!(problems[0].message, "`y` is not declared");
 }
 
