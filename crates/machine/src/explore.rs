@@ -585,7 +585,7 @@ impl Machine {
                 | Action::Else
                 | Action::Die
                 | Action::DStep { .. }
-                | Action::Condition(Expr::Const(_))
+                | Action::Condition(Expr::Const(1))
         );
         if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
