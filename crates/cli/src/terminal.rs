@@ -80,7 +80,12 @@ impl Color {
 /// after is dropped, and the exit code still tells the verdict.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    told(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What it means that something could not be written to standard output.
+pub fn told(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written {
         Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::usage(format!("cannot write output: {problem}")))
         }
