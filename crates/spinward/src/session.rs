@@ -17,7 +17,9 @@ use crate::Error;
 use crate::check::Check;
 use crate::memory;
 use crate::plan::{Algorithm, Method, Plan, Task};
-use crate::report::{Reason, ReasonCode, Report, ReportedError, Seconds, Statistics, Verdict};
+use crate::report::{
+    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
+};
 use crate::unreached::unreached;
 
 /// Runs a check.
@@ -258,6 +260,11 @@ impl Session<'_> {
             por: false,
             optimize: "none",
             notes: self.method.notes,
+            diagnostics: model
+                .warnings
+                .iter()
+                .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
+                .collect(),
             unreached: if seen_all {
                 unreached(&model.program, &self.tried, &claims)
             } else {

@@ -13,7 +13,7 @@ use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
 use spinward_program::Program;
 use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space};
 
-use crate::replay::{Misfit, Walker, alternatives, mover_name};
+use crate::replay::{Misfit, Walker, alternatives, mover_name, not_alive};
 use crate::spin_format::{Line, Trail};
 
 /// The claim's ways that are tried before giving up; only trails that leave out the claim's moves
@@ -523,9 +523,11 @@ impl Fitter<'_> {
     fn cannot(&self, moves: &[Move], line: Line) -> String {
         let machine = self.walker.machine;
         let element = machine.program().element(line.element);
+        let Some(who) = mover_name(machine, &self.walker.config, line.process) else {
+            return not_alive(line.process);
+        };
         format!(
-            "{} cannot do `{}` (line {} of the model) here; {}",
-            mover_name(machine, &self.walker.config, line.process),
+            "{who} cannot do `{}` (line {} of the model) here; {}",
             element.text,
             machine.program().source.line(element.span),
             alternatives(machine, moves, line.process)

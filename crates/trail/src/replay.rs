@@ -123,7 +123,13 @@ pub fn confirm(
     {
         return misfit(format!("the run does not show: {}", violation.describe(machine.program())));
     }
-    if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
+    if cycle_start == Some(steps.len()) {
+        // The run stays where it is; that is no choice of a model that can move.
+        let (moves, _) = machine.moves(&outcome.last, &mut machine.scratch());
+        if !moves.is_empty() {
+            return misfit("the cycle has no steps, but the model can move".into());
+        }
+    } else if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
         return misfit("the cycle does not come back to where it started".into());
     }
     Ok(())
@@ -138,7 +144,9 @@ fn best_match<'a>(moves: &'a [Move], rest: &[Step]) -> Option<&'a Move> {
 fn cannot(machine: &Machine, config: &Config, moves: &[Move], step: Step) -> String {
     let program = machine.program();
     let element = program.element(program.transition(step.transition).element);
-    let who = mover_name(machine, config, step.process);
+    let Some(who) = mover_name(machine, config, step.process) else {
+        return not_alive(step.process);
+    };
     format!(
         "{who} cannot do `{}` here; {}",
         element.text,
@@ -146,19 +154,20 @@ fn cannot(machine: &Machine, config: &Config, moves: &[Move], step: Step) -> Str
     )
 }
 
-/// A process as people call it: `P(1)`, `the claim`.
-pub(crate) fn mover_name(machine: &Machine, config: &Config, process: u16) -> String {
+/// A process as people call it: `P(1)`, `the claim`; none if it is not alive.
+pub(crate) fn mover_name(machine: &Machine, config: &Config, process: u16) -> Option<String> {
     if process == Step::CLAIM {
-        return "the claim".into();
+        return Some("the claim".into());
     }
     let view = machine.view(&config.state);
-    match view.processes.get(usize::from(process)) {
-        Some(p) => {
-            let name = &machine.program().automaton(p.body).name;
-            format!("{}({process})", plain_name(name))
-        }
-        None => format!("process {process}, which is not alive,"),
-    }
+    let body = view.processes.get(usize::from(process))?.body;
+    let name = &machine.program().automaton(body).name;
+    Some(format!("{}({process})", plain_name(name)))
+}
+
+/// Says that a process cannot move.
+pub(crate) fn not_alive(process: u16) -> String {
+    format!("there is no process {process} here")
 }
 
 /// What a process can do, in words.

@@ -114,13 +114,21 @@ impl<'a> SpinListing<'a> {
         let line = program.source.line(element.span);
         let message = match &transition.action {
             Action::Send { .. } if self.columns.sends => {
-                exchanged(program, event, before, after).map(|m| format!("Send {m}\t->"))
+                let verb = if event.steps.len() > 1 { "Sent" } else { "Send" };
+                exchanged(program, event, before, after).map(|m| format!("{verb} {m}\t->"))
             }
             Action::Receive { .. } if self.columns.receives => {
                 exchanged(program, event, before, after).map(|m| format!("Recv {m}\t<-"))
             }
             _ => None,
         };
+        if let Some(after) = after.filter(|_| self.columns.statements) {
+            for (pid, new) in after.processes.iter().enumerate().skip(before.processes.len()) {
+                self.close_line(text);
+                let name = &program.automaton(new.body).name;
+                let _ = writeln!(text, "{head} creates proc {pid:2} ({name})");
+            }
+        }
         if let Some(message) = message {
             self.close_line(text);
             let channel = channel_of(program, before, step)
@@ -136,7 +144,7 @@ impl<'a> SpinListing<'a> {
             if matches!(transition.action, Action::Die) {
                 let _ = writeln!(text, "{head} terminates");
             } else {
-                let state = transition.from.0;
+                let state = element.state.0;
                 let statement = &element.text;
                 let _ = writeln!(text, "{head} {file}:{line} (state {state})\t[{statement}]");
             }
