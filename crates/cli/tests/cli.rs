@@ -223,7 +223,7 @@ fn a_trail_replays() {
     place.write("alien.trail", "1:0:77\n");
     place.run(&["trail", "asserts.pml", "alien.trail"]).code(2).err("no statement number 77");
     place.write("dead.trail", "1:5:0\n");
-    place.run(&["trail", "asserts.pml", "dead.trail"]).code(2).err("process 5, which is not alive");
+    place.run(&["trail", "asserts.pml", "dead.trail"]).code(2).err("there is no process 5 here");
 }
 
 #[test]
