@@ -133,7 +133,7 @@ fn huge_files() {
     check(garbage.collect::<Vec<u8>>(), 2, "error: ");
     check("foo ".repeat(HUGE / 4), 2, "words after macro expansion");
     check("x".repeat(HUGE), 2, "error: ");
-    check("\"".repeat(HUGE), 2, "string does not end");
+    check("\"".repeat(HUGE), 2, "error: ");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn long_models() {
     check(format!("init {{ {labels} skip }}"), 0, "verified");
     let jumps = lines(30_000, |i| format!("l{i}: goto l{};", i + 1));
     check(format!("init {{ {jumps} l30000: skip }}"), 2, "jumps");
-    check(format!("init {{ {} }}", "{ skip; L: skip; goto L };".repeat(15_000)), 3, "incomplete");
+    check(format!("init {{ {} }}", "{ skip; L: skip; goto L };".repeat(15_000)), 0, "verified");
     let wrong = lines(MANY, |i| format!("goto l{i};"));
     check(format!("init {{ {wrong} skip }}"), 2, "no label `l0`");
     let declared = lines(MANY / 2, |i| format!("int variable{i};"));
@@ -230,7 +230,12 @@ fn steps_without_end() {
     let endless = "int x; active proctype P() { atomic { do :: x++ od } }";
     check(endless, 3, "incomplete");
     check("int x; active proctype P() { d_step { do :: x++ od } }", 3, "incomplete");
-    check("int x; active proctype P() { d_step { do :: x++; assert(x < 0) od } }", 3, "incomplete");
+    check(
+        "int x; active proctype P() { d_step { do :: x++; assert(x != 9) od } }",
+        3,
+        "incomplete",
+    );
+    check("int x; active proctype P() { d_step { do :: x++; assert(x < 0) od } }", 1, "violated");
     check("int x; active proctype P() { d_step { do :: skip od } }", 1, "a d_step never ends");
     let violated = "int x; active proctype P() { atomic { do :: x++; assert(x < 9) od } }";
     check(violated, 1, "violated");
@@ -252,7 +257,7 @@ fn trails_that_are_none() {
     for (trail, message) in [
         ("garbage".to_owned(), "line 1: expected"),
         ("1:0".to_owned(), "line 1: expected"),
-        ("1:0:0:0".to_owned(), "line 1: expected"),
+        ("1:0:0:0:0".to_owned(), "line 1: expected"),
         ("1:-1:0".to_owned(), "-1 is not the number of a process"),
         ("1:0:-1".to_owned(), "-1 is not the number of a statement"),
         ("-9:0:0".to_owned(), "line 1"),
@@ -270,7 +275,7 @@ fn trails_that_are_none() {
     }
     place.run(&["check", "asserts.pml"]).code(1);
     run(&place, &["trail", "deadlock.pml", "asserts.pml.trail"]).code(2).err("does not fit");
-    place.write("t.trail", "-2:3:-2\n-4:-4:-4\n");
+    place.write("t.trail", "-2:3:-2\n");
     run(&place, &["trail", "asserts.pml", "t.trail"]).code(0).err("no never claim of this model");
 }
 

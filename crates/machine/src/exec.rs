@@ -17,9 +17,10 @@ use crate::violation::{RuntimeError, Violation};
 /// SPIN's bound on living processes (a claim counts) and on channels.
 const MAX_ALIVE: usize = 255;
 
-/// Of what goes wrong in one `d_step`, and of the bytes it prints, so much is told: it may go round
-/// a great many times.
+/// A `d_step` that goes wrong this often counts as one that does not end: each time is remembered.
 const MAX_VIOLATIONS: usize = 1 << 16;
+
+/// Of what a `d_step` prints so many bytes are told: it may go round a great many times.
 const MAX_PRINTED: usize = 1 << 20;
 
 /// A state that is being changed.
@@ -567,7 +568,6 @@ impl Machine {
                 return Err(RuntimeError::DStepBlocks);
             };
             self.effect(work, process, id, timeout, offered.take(), findings)?;
-            findings.violations.truncate(MAX_VIOLATIONS);
             at = self.program.transition(id).to;
             steps += 1;
             if let Some((state, old)) = &remembered
@@ -576,7 +576,8 @@ impl Machine {
             {
                 return Err(RuntimeError::DStepEndless);
             }
-            if steps.is_multiple_of(1024) && self.stopped() {
+            let told = steps.is_multiple_of(1024) && self.stopped();
+            if told || findings.violations.len() > MAX_VIOLATIONS {
                 return Err(RuntimeError::DStepEndless);
             }
             if steps.is_power_of_two() {

@@ -226,13 +226,16 @@ impl Machine {
             for &step in &taken.steps[..taken.count] {
                 scratch.steps.push(step);
             }
-            for violation in scratch.findings.violations.drain(..) {
-                // A `d_step` that gave up because it was told to did not show that it never ends.
-                let endless =
-                    matches!(violation, Violation::Runtime(RuntimeError::DStepEndless, _));
-                if endless && self.stopped() {
-                    return Flow::Break(());
-                }
+            // A `d_step` that gave up because it was told to did not show that it never ends; and
+            // what went wrong in it could be shown only by a run through all of it.
+            let violations = &mut scratch.findings.violations;
+            if matches!(violations.last(), Some(Violation::Runtime(RuntimeError::DStepEndless, _)))
+                && self.stopped()
+            {
+                violations.clear();
+                return Flow::Break(());
+            }
+            for violation in violations.drain(..) {
                 sink.violation(violation, &scratch.steps)?;
             }
             if !taken.alive {

@@ -76,15 +76,18 @@ pub fn render_all(source: &SourceMap, diagnostics: &[Diagnostic], color: bool) -
 /// A message fit to be shown: not too long, and without characters that command a terminal.
 fn shorten(text: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| c.is_control() && c != '\n';
-    let end = text.char_indices().nth(MAX_MESSAGE).map(|(end, _)| end);
-    if end.is_none() && !text.contains(is_harmful) {
-        return Cow::Borrowed(text);
+    if text.char_indices().nth(MAX_MESSAGE).is_none() {
+        return match text.contains(is_harmful) {
+            false => Cow::Borrowed(text),
+            true => Cow::Owned(text.replace(is_harmful, "\u{fffd}")),
+        };
     }
-    let mut shown = text[..end.unwrap_or(text.len())].replace(is_harmful, "\u{fffd}");
-    if end.is_some() {
-        shown += "...";
-    }
-    Cow::Owned(shown)
+    // What is long is a name, mostly; the words that matter may stand on both sides of it.
+    let position = |(at, _)| at;
+    let head = text.char_indices().nth(MAX_MESSAGE / 2).map_or(text.len(), position);
+    let tail = text.char_indices().rev().nth(MAX_MESSAGE / 2).map_or(0, position);
+    let shown = format!("{}...{}", &text[..head], &text[tail..]);
+    Cow::Owned(shown.replace(is_harmful, "\u{fffd}"))
 }
 
 fn summary(diagnostics: &[Diagnostic], color: bool) -> String {

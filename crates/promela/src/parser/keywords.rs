@@ -58,6 +58,7 @@ pub(super) fn closest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) 
     let allowed = word.len() / 3;
     words
         .into_iter()
+        .filter(|candidate| word.len() <= 2 * candidate.len())
         .map(|candidate| (edits(word, candidate), candidate))
         .filter(|(distance, _)| (1..=allowed).contains(distance))
         .min_by_key(|(distance, _)| *distance)

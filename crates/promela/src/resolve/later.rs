@@ -5,6 +5,7 @@ use super::Resolver;
 use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
 use crate::diagnostic::Severity;
+use crate::render::MAX_SHOWN;
 use crate::source::Span;
 use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId};
 
@@ -214,7 +215,9 @@ impl<'m> Resolver<'m> {
 
     /// Tells of names that are not known where they stand, but elsewhere.
     pub(super) fn explain_unknown(&mut self) {
-        for Unknown { name, body, known, diagnostic } in std::mem::take(&mut self.unknown) {
+        let unknown = std::mem::take(&mut self.unknown);
+        // No others are shown.
+        for Unknown { name, body, known, diagnostic } in unknown.into_iter().take(MAX_SHOWN) {
             let variables = self.symbols.variables.iter().enumerate();
             let namesakes = variables.filter(|(_, variable)| {
                 variable.name == name.text
