@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{Action, Expr, StateId, TransitionId};
+use spinward_program::ir::{Action, BodyKind, Expr, StateId, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -361,8 +361,10 @@ impl Machine {
                     frame.work.state[at] = 1;
                 }
                 sink.successor(&frame.work.state, steps)?;
-            } else if self.options.end_states && self.invalid_end(&frame.work) {
-                sink.violation(Violation::InvalidEndState, steps)?;
+            } else if self.options.end_states
+                && let Some(violation) = self.invalid_end(&frame.work)
+            {
+                sink.violation(violation, steps)?;
             }
         }
         self.drop_frame(scratch);
@@ -396,13 +398,19 @@ impl Machine {
         })
     }
 
-    pub(crate) fn invalid_end(&self, work: &Work) -> bool {
+    /// What is wrong if nobody can move in a state.
+    fn invalid_end(&self, work: &Work) -> Option<Violation> {
         let context = self.context(&work.state, &work.shape, None, false);
-        work.shape
-            .processes
-            .iter()
-            .enumerate()
-            .any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end)
+        let mut processes = work.shape.processes.iter().enumerate();
+        if processes.any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end) {
+            return Some(Violation::InvalidEndState);
+        }
+        // SPIN does not look at the trace when all processes are gone.
+        let (at, body) = (self.header.trace?, self.program.trace?);
+        let trace = self.program.automaton(body);
+        let ended = trace.state(StateId(load_u16(&work.state, at))).end;
+        let asked = trace.kind == BodyKind::Trace && !work.shape.processes.is_empty();
+        (asked && !ended).then_some(Violation::TraceIncomplete)
     }
 
     /// The next move of a frame; the state it leads to is put into `next`.
@@ -744,11 +752,8 @@ impl Machine {
                 frame.timeout = true;
                 continue;
             }
-            if self.header.claim.is_none()
-                && self.options.end_states
-                && self.invalid_end(&frame.work)
-            {
-                found.push(Violation::InvalidEndState);
+            if self.header.claim.is_none() && self.options.end_states {
+                found.extend(self.invalid_end(&frame.work));
             }
             return (found, true);
         }

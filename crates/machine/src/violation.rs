@@ -20,6 +20,8 @@ pub enum Violation {
     TraceMismatch,
     /// All of what must not be seen was seen (`notrace`).
     TraceComplete,
+    /// Nobody can move, all processes are at a valid end, but the trace is not (`trace`).
+    TraceIncomplete,
     /// The model does something that has no meaning, in this transition.
     Runtime(RuntimeError, TransitionId),
 }
@@ -74,7 +76,7 @@ impl Violation {
             Self::InvalidEndState => "invalid-end-state",
             Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
-            Self::TraceMismatch | Self::TraceComplete => "trace",
+            Self::TraceMismatch | Self::TraceComplete | Self::TraceIncomplete => "trace",
             Self::Runtime(..) => "runtime",
         }
     }
@@ -111,6 +113,7 @@ impl Violation {
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
+            Self::TraceIncomplete => "the run ends, but the trace asks for more events".into(),
             Self::Runtime(error, id) => format!("{} in: {}", error.describe(), text(id)),
         }
     }

@@ -279,7 +279,9 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
     let element = violation.transition().map(|id| program.element(program.transition(id).element));
     let watcher = match violation {
         Violation::ClaimEnd => task.options.claim,
-        Violation::TraceMismatch | Violation::TraceComplete => program.trace,
+        Violation::TraceMismatch | Violation::TraceComplete | Violation::TraceIncomplete => {
+            program.trace
+        }
         _ => None,
     };
     let watcher = watcher.map(|body| program.automaton(body));

@@ -244,7 +244,7 @@ impl Fitter<'_> {
                     continue;
                 }
                 self.give_up(line, "the run ends here with an error, but the trail goes on".into());
-            } else if line + 1 == self.lines.len() && wrong.contains(&Violation::InvalidEndState) {
+            } else if line + 1 == self.lines.len() && is_stuck(&wrong) {
                 notes.push(format!(
                     "the last line of the trail (line {}) is left out: nobody can move there. \
                      SPIN's breadth-first search adds such a line",
@@ -555,4 +555,9 @@ fn is_local_value(value: &Expr) -> bool {
         Expr::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| is_local_value(e)),
         _ => false,
     }
+}
+
+/// Whether a run cannot go on where it should.
+fn is_stuck(wrong: &[Violation]) -> bool {
+    wrong.iter().any(|v| matches!(v, Violation::InvalidEndState | Violation::TraceIncomplete))
 }
