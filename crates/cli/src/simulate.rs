@@ -7,19 +7,20 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::BufRead as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward::Model;
-use spinward_machine::{Config, Machine, Move, Options, Scratch, Step, System as _, Violation};
+use spinward_machine::{Config, Machine, Move, Options, Scratch, System as _, Violation};
 use spinward_program::ir::Action;
 use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::values::{self, plain_name};
 use spinward_trail::{Event, Listing};
 
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
-use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, say};
+use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, print_more, say};
 use crate::{model, trail};
 
 const EXAMPLES: &str = "\
@@ -76,11 +77,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         return trail::as_spin(&fit.machine, &fit.fitted, &args.columns);
     }
-    let machine = model::machine(&model, watched(&model))?;
     if args.interactive {
+        let machine = model::machine(&model, watched(&model), Arc::default())?;
         Interactive::new(&machine, &model, args).run()
     } else {
-        random(&machine, args)
+        let stop = terminal::stop_on_interrupt();
+        let machine = model::machine(&model, watched(&model), Arc::clone(&stop))?;
+        random(&machine, args, &stop)
     }
 }
 
@@ -104,22 +107,23 @@ enum End {
     Interrupt,
 }
 
-fn random(machine: &Machine, args: &Args) -> Result<u8, Failure> {
+fn random(machine: &Machine, args: &Args, stop: &AtomicBool) -> Result<u8, Failure> {
     let seed = args.seed.unwrap_or_else(|| {
         let seed = random_seed();
         say(&format!("seed {seed} (the same run again: --seed {seed})"));
         seed
     });
     let mut choices = Choices::new(seed);
-    let stop = terminal::stop_on_interrupt();
     let mut listing = SpinListing::new(machine, args.columns.columns());
     let mut walk = Walk::new(machine);
     let end = loop {
-        if let Some(end) = walk.end(args.steps, &stop) {
+        if let Some(end) = walk.end(args.steps, stop) {
             break end;
         }
         let chosen = choices.pick(&walk.moves);
-        print(&walk.take(chosen, &mut listing))?;
+        if !print_more(&walk.take(chosen, &mut listing))? {
+            return Ok(0);
+        }
     };
     finish(machine, &walk, &end, &mut listing, args)
 }
@@ -178,7 +182,8 @@ struct Walk<'a> {
     wrong: Vec<Violation>,
     /// What went wrong in the last move or is wrong after it, and ends the run.
     violations: Vec<Violation>,
-    steps: Vec<Step>,
+    /// How many steps it has.
+    length: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -190,7 +195,7 @@ impl<'a> Walk<'a> {
             moves: Vec::new(),
             wrong: Vec::new(),
             violations: Vec::new(),
-            steps: Vec::new(),
+            length: 0,
         };
         walk.look();
         walk
@@ -207,13 +212,14 @@ impl<'a> Walk<'a> {
     fn take(&mut self, chosen: usize, listing: &mut SpinListing<'_>) -> String {
         let chosen = self.moves.swap_remove(chosen);
         let text = listing.event(&Event {
-            index: self.steps.len(),
+            index: self.length,
             before: &self.config,
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
+            output: &chosen.output,
         });
-        self.steps.extend(&chosen.steps);
+        self.length += chosen.steps.len();
         self.violations = chosen.violations;
         if let Some(next) = chosen.next {
             self.config = next;
@@ -226,6 +232,10 @@ impl<'a> Walk<'a> {
 
     /// Whether the run is over, and why.
     fn end(&self, limit: usize, stop: &AtomicBool) -> Option<End> {
+        // First: a step that was broken off looks like one that has no end.
+        if stop.load(Ordering::Relaxed) {
+            return Some(End::Interrupt);
+        }
         if !self.violations.is_empty() {
             return Some(End::Violation(self.violations.clone()));
         }
@@ -239,10 +249,7 @@ impl<'a> Walk<'a> {
                 End::Blocked
             });
         }
-        if self.steps.len() >= limit {
-            return Some(End::Limit);
-        }
-        stop.load(Ordering::Relaxed).then_some(End::Interrupt)
+        (self.length >= limit).then_some(End::Limit)
     }
 }
 
@@ -358,7 +365,7 @@ impl<'a> Interactive<'a> {
     }
 
     fn take(&mut self, chosen: usize) -> String {
-        self.history.push((self.walk.config.clone(), self.walk.steps.len()));
+        self.history.push((self.walk.config.clone(), self.walk.length));
         let m = &self.walk.moves[chosen];
         let mut text = format!("{}\n", self.tell(m));
         let before = self.machine.view(&self.walk.config.state);
@@ -376,11 +383,11 @@ impl<'a> Interactive<'a> {
     }
 
     fn undo(&mut self) -> String {
-        let Some((config, steps)) = self.history.pop() else {
+        let Some((config, length)) = self.history.pop() else {
             return "this is the start\n".to_owned();
         };
         self.walk.config = config;
-        self.walk.steps.truncate(steps);
+        self.walk.length = length;
         self.walk.violations.clear();
         self.walk.look();
         self.menu()

@@ -68,6 +68,14 @@ impl Findings {
         Self { tried: vec![false; transitions], ..Self::default() }
     }
 
+    /// Drops what came to light about a move that is not taken.
+    pub(crate) fn forget(&mut self) {
+        self.violations.clear();
+        if let Some(prints) = &mut self.prints {
+            prints.clear();
+        }
+    }
+
     fn mistakes_in(&mut self, transition: TransitionId) {
         let runtime = |error| Violation::Runtime(error, transition);
         self.violations.extend(self.mistakes.drain(..).map(runtime));

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{Action, BodyKind, Expr, StateId, TransitionId};
+use spinward_program::ir::{Action, Expr, StateId, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -55,7 +55,7 @@ struct Offer {
     message: Message,
     /// The state with the sender gone on.
     offered: Work,
-    /// What is wrong with the send, if it happens.
+    /// What a trace has against the send, if it happens.
     wrong: Vec<Violation>,
     answered: bool,
     scan: Scan,
@@ -337,8 +337,7 @@ impl Machine {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
         if frame.claim_turn {
-            if frame.retry {
-                frame.retry = false;
+            if self.claim_tries_again(frame) {
                 frame.timeout = true;
                 frame.rewind();
                 return Flow::Continue(());
@@ -371,6 +370,14 @@ impl Machine {
         Flow::Continue(())
     }
 
+    /// Whether the claim is to move once more with `timeout` true: if the system could not move after
+    /// it, and, as in SPIN's verifier, if the claim can ask for `timeout` and has no move without.
+    fn claim_tries_again(&self, frame: &Frame) -> bool {
+        let uses = &self.program.uses;
+        let asks = uses.timeout && uses.timeout_in_claim;
+        !frame.timeout && (frame.retry || asks && !frame.any)
+    }
+
     pub(crate) fn claim_ended(&self, work: &Work) -> bool {
         let (Some(at), Some(body)) = (self.header.claim, self.options.claim) else {
             return false;
@@ -398,19 +405,17 @@ impl Machine {
         })
     }
 
-    /// What is wrong if nobody can move in a state.
-    fn invalid_end(&self, work: &Work) -> Option<Violation> {
+    /// What is wrong with a state in which nobody can move.
+    pub(crate) fn invalid_end(&self, work: &Work) -> Option<Violation> {
         let context = self.context(&work.state, &work.shape, None, false);
         let mut processes = work.shape.processes.iter().enumerate();
         if processes.any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end) {
             return Some(Violation::InvalidEndState);
         }
-        // SPIN does not look at the trace when all processes are gone.
+        // As in SPIN, a model whose processes are all gone is asked nothing more.
         let (at, body) = (self.header.trace?, self.program.trace?);
-        let trace = self.program.automaton(body);
-        let ended = trace.state(StateId(load_u16(&work.state, at))).end;
-        let asked = trace.kind == BodyKind::Trace && !work.shape.processes.is_empty();
-        (asked && !ended).then_some(Violation::TraceIncomplete)
+        let trace = self.program.automaton(body).state(StateId(load_u16(&work.state, at)));
+        (!trace.end && !work.shape.processes.is_empty()).then_some(Violation::TraceUnfinished)
     }
 
     /// The next move of a frame; the state it leads to is put into `next`.
@@ -470,9 +475,9 @@ impl Machine {
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
-                    let offer = self.offer(&context, id, &mut message, findings).and_then(|()| {
-                        self.make_offer(&frame.work, step, message, scan.moved, findings)
-                    });
+                    let offer = self
+                        .offer(&context, id, &mut message, findings)
+                        .and_then(|()| self.make_offer(&frame.work, step, message, findings));
                     match offer {
                         Ok(offer) => {
                             scan.escape = transition.escape;
@@ -580,7 +585,7 @@ impl Machine {
                 | Action::Else
                 | Action::Die
                 | Action::DStep { .. }
-                | Action::Condition(Expr::Const(_))
+                | Action::Condition(Expr::Const(1))
         );
         if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
@@ -592,14 +597,12 @@ impl Machine {
         work: &Work,
         send: Step,
         message: Message,
-        moved: bool,
         findings: &mut Findings,
     ) -> Result<Offer, RuntimeError> {
         let (sender, transition) = (usize::from(send.process), send.transition);
         let mut offered = work.clone();
-        let others = findings.violations.len();
-        self.determinism(sender, transition, &work.shape, moved, findings);
         self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        let others = findings.violations.len();
         self.event(&mut offered, true, &message, transition, findings)?;
         let wrong = findings.violations.split_off(others);
         let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
@@ -714,29 +717,29 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run. With a claim and inside of an atomic
-    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
-    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
-    /// that goes on.
+    /// All moves of the system between two steps of a run; what is wrong if there are none; and
+    /// whether searches see the state. With a claim and inside of an atomic sequence that blocks
+    /// there are no moves: it is the claim's turn then.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
+        timeout: bool,
         scratch: &mut Scratch,
-        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+        mut each: impl FnMut(Taken, &Work, bool, &mut Findings),
     ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
+        frame.timeout = timeout;
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
             let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                let violations = std::mem::take(&mut scratch.findings.violations);
                 if taken.count == 0 {
-                    found.extend(violations);
+                    found.append(&mut scratch.findings.violations);
                 } else {
-                    each(taken, &next, violations);
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
                 }
             }
             if frame.any {
@@ -759,40 +762,34 @@ impl Machine {
         }
     }
 
-    /// All moves of the claim: those with `timeout` false, and where the system cannot move also
-    /// those with `timeout` true.
+    /// All moves of the claim, and what is wrong if there are none. A move that is possible with
+    /// `timeout` true and with `timeout` false comes twice.
     pub(crate) fn claim_moves(
         &self,
         work: Work,
         scratch: &mut Scratch,
-        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+        mut each: impl FnMut(Taken, &Work, bool, &mut Findings),
     ) -> Vec<Violation> {
         let stuck = self.program.uses.timeout && self.is_stuck(&work, scratch);
         let mut frame = Frame::new(work);
         frame.claim_turn = true;
         let mut next = frame.work.clone();
-        let mut offered = Vec::new();
         let mut found = Vec::new();
-        for timeout in [false, true] {
-            frame.timeout = timeout;
+        loop {
             frame.rewind();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                let violations = std::mem::take(&mut scratch.findings.violations);
                 if taken.count == 0 {
-                    found.extend(violations);
-                    continue;
-                }
-                let told = (taken.steps[0], next.state.clone(), violations.clone());
-                if !offered.contains(&told) {
-                    offered.push(told);
-                    each(taken, &next, violations);
+                    found.append(&mut scratch.findings.violations);
+                } else {
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
                 }
             }
-            if !stuck {
-                break;
+            frame.retry |= stuck;
+            if !self.claim_tries_again(&frame) {
+                return found;
             }
+            frame.timeout = true;
         }
-        found
     }
 
     /// Whether no process can move while `timeout` is false.
@@ -800,8 +797,9 @@ impl Machine {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();
-        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
-        scratch.findings.violations.clear();
+        while !frame.any && self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {
+        }
+        scratch.findings.forget();
         !frame.any
     }
 }

@@ -10,6 +10,8 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
+    /// Nobody can move and the trace is not at its end (`trace`).
+    TraceUnfinished,
     /// One of the program's conditions, by its number, does not hold in every state.
     Invariant(u32),
     /// One of the program's conditions, by its number, has no value in some state.
@@ -20,8 +22,6 @@ pub enum Violation {
     TraceMismatch,
     /// All of what must not be seen was seen (`notrace`).
     TraceComplete,
-    /// Nobody can move, all processes are at a valid end, but the trace is not (`trace`).
-    TraceIncomplete,
     /// The model does something that has no meaning, in this transition.
     Runtime(RuntimeError, TransitionId),
 }
@@ -73,10 +73,10 @@ impl Violation {
     pub fn kind(self) -> &'static str {
         match self {
             Self::Assertion(_) => "assertion",
-            Self::InvalidEndState => "invalid-end-state",
+            Self::InvalidEndState | Self::TraceUnfinished => "invalid-end-state",
             Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
-            Self::TraceMismatch | Self::TraceComplete | Self::TraceIncomplete => "trace",
+            Self::TraceMismatch | Self::TraceComplete => "trace",
             Self::Runtime(..) => "runtime",
         }
     }
@@ -103,6 +103,9 @@ impl Violation {
         let text = |id: TransitionId| program.element(program.transition(id).element).text.as_str();
         match self {
             Self::Assertion(id) => format!("assertion violated: {}", text(id)),
+            Self::TraceUnfinished => {
+                "invalid end state: no process can move, and the trace is not at its end".into()
+            }
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }
@@ -113,7 +116,6 @@ impl Violation {
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
-            Self::TraceIncomplete => "the run ends, but the trace asks for more events".into(),
             Self::Runtime(error, id) => format!("{} in: {}", error.describe(), text(id)),
         }
     }

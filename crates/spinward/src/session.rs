@@ -17,7 +17,9 @@ use crate::Error;
 use crate::check::Check;
 use crate::memory;
 use crate::plan::{Algorithm, Method, Plan, Task};
-use crate::report::{Reason, ReasonCode, Report, ReportedError, Seconds, Statistics, Verdict};
+use crate::report::{
+    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
+};
 use crate::unreached::unreached;
 
 /// Runs a check.
@@ -29,13 +31,14 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
     let own = memory::own_memory();
-    let budget = check.memory.unwrap_or_else(memory::default_budget);
+    let allowed = check.memory.unwrap_or_else(memory::default_budget);
     let mut progress = check.progress.take();
     let mut session = Session {
         method,
         start,
         own,
-        budget: budget.saturating_sub(own),
+        allowed,
+        budget: allowed.saturating_sub(own),
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
@@ -65,6 +68,8 @@ struct Session<'a> {
     start: Instant,
     /// Bytes the program itself uses.
     own: u64,
+    /// Bytes that may be used in all.
+    allowed: u64,
     /// Bytes for the search.
     budget: u64,
     /// Whether there is more than one search.
@@ -173,11 +178,14 @@ impl Session<'_> {
                 ),
                 Limit::Time => (
                     ReasonCode::Time,
-                    format!("the time of {:?} was over", check.time.unwrap_or_default()),
+                    format!(
+                        "the time of {} s was over",
+                        check.time.unwrap_or_default().as_secs_f64()
+                    ),
                 ),
                 Limit::Memory => (
                     ReasonCode::Memory,
-                    format!("the memory of {} MB was used up", (self.own + self.budget) >> 20),
+                    format!("the memory of {} MB was used up", self.allowed.div_ceil(1 << 20)),
                 ),
                 Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
                 Limit::Numbers => {
@@ -252,6 +260,11 @@ impl Session<'_> {
             por: false,
             optimize: "none",
             notes: self.method.notes,
+            diagnostics: model
+                .warnings
+                .iter()
+                .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
+                .collect(),
             unreached: if seen_all {
                 unreached(&model.program, &self.tried, &claims)
             } else {
@@ -279,9 +292,7 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
     let element = violation.transition().map(|id| program.element(program.transition(id).element));
     let watcher = match violation {
         Violation::ClaimEnd => task.options.claim,
-        Violation::TraceMismatch | Violation::TraceComplete | Violation::TraceIncomplete => {
-            program.trace
-        }
+        Violation::TraceMismatch | Violation::TraceComplete => program.trace,
         _ => None,
     };
     let watcher = watcher.map(|body| program.automaton(body));

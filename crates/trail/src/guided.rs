@@ -13,7 +13,7 @@ use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
 use spinward_program::Program;
 use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space};
 
-use crate::replay::{Misfit, Walker, alternatives, mover_name};
+use crate::replay::{Misfit, Walker, alternatives, mover_name, not_alive};
 use crate::spin_format::{Line, Trail};
 
 /// The claim's ways that are tried before giving up; only trails that leave out the claim's moves
@@ -44,6 +44,11 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
         Some(_) if non_progress => notes.push(
             "the trail was made by a search for non-progress cycles; it is replayed without \
              SPIN's claim for them"
+                .into(),
+        ),
+        Some(claim) if claim.0 as usize >= program.automata.len() => notes.push(
+            "the trail was made for an ltl property; it is replayed without the claim that SPIN \
+             makes of it"
                 .into(),
         ),
         Some(claim) if !known(&claim) => notes.push(format!(
@@ -228,7 +233,13 @@ impl Fitter<'_> {
                     continue;
                 }
                 // A violation ends the run here.
-                if line + taken == self.lines.len() {
+                self.violated = true;
+                line += taken;
+                if line == self.lines.len() {
+                    return Ok(notes);
+                }
+                if self.is_superfluous(line, &[]) {
+                    notes.push(self.left_out(line));
                     return Ok(notes);
                 }
                 let message = "the run ends here with an error, but the trail goes on".into();
@@ -244,12 +255,8 @@ impl Fitter<'_> {
                     continue;
                 }
                 self.give_up(line, "the run ends here with an error, but the trail goes on".into());
-            } else if line + 1 == self.lines.len() && is_stuck(&wrong) {
-                notes.push(format!(
-                    "the last line of the trail (line {}) is left out: nobody can move there. \
-                     SPIN's breadth-first search adds such a line",
-                    self.lines[line].number
-                ));
+            } else if self.is_superfluous(line, &wrong) {
+                notes.push(self.left_out(line));
                 return Ok(notes);
             } else if line + 1 == self.lines.len() && self.drop_extra_line() {
                 notes.push(EXTRA_LINE.into());
@@ -290,6 +297,27 @@ impl Fitter<'_> {
             self.walker.config = end.clone();
         }
         false
+    }
+
+    /// Whether the run shows an error before the last line of the trail, so that this may be one of
+    /// those that SPIN adds: its breadth-first search to a deadlock, its depth-first search when it
+    /// goes on after an error.
+    fn is_superfluous(&self, line: usize, wrong: &[Violation]) -> bool {
+        let ends_the_run = |violation: &Violation| {
+            matches!(
+                violation,
+                Violation::InvalidEndState | Violation::TraceUnfinished | Violation::ClaimEnd
+            )
+        };
+        line + 1 == self.lines.len() && (self.violated || wrong.iter().any(ends_the_run))
+    }
+
+    fn left_out(&self, line: usize) -> String {
+        format!(
+            "the last line of the trail (line {}) is left out: it is not possible there, and the \
+             run shows an error before it. SPIN sometimes adds such a line",
+            self.lines[line].number
+        )
     }
 
     /// The move the line (and for a rendezvous the next) stands for, and how many lines that are. A
@@ -495,9 +523,11 @@ impl Fitter<'_> {
     fn cannot(&self, moves: &[Move], line: Line) -> String {
         let machine = self.walker.machine;
         let element = machine.program().element(line.element);
+        let Some(who) = mover_name(machine, &self.walker.config, line.process) else {
+            return not_alive(line.process);
+        };
         format!(
-            "{} cannot do `{}` (line {} of the model) here; {}",
-            mover_name(machine, &self.walker.config, line.process),
+            "{who} cannot do `{}` (line {} of the model) here; {}",
             element.text,
             machine.program().source.line(element.span),
             alternatives(machine, moves, line.process)
@@ -555,9 +585,4 @@ fn is_local_value(value: &Expr) -> bool {
         Expr::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| is_local_value(e)),
         _ => false,
     }
-}
-
-/// Whether a run cannot go on where it should.
-fn is_stuck(wrong: &[Violation]) -> bool {
-    wrong.iter().any(|v| matches!(v, Violation::InvalidEndState | Violation::TraceIncomplete))
 }
