@@ -108,9 +108,11 @@ fn an_error_at_the_end_is_not_left_behind() {
 
 #[test]
 fn a_wrong_event_is_followed_by_a_line_too_many() {
-    let text = "chan c = [3] of { byte }; active proctype P() { c!1; c!2; c!3 } trace { c!1; c!1 }";
+    // Ids: c!1 0, c!2 1, end 2; x = 1 3. P cannot end before Q, Q can move.
+    let text = "byte x; chan c = [2] of { byte }; active proctype P() { c!1; c!2 }\n\
+        active proctype Q() { x = 1 } trace { c!1; c!1 }";
     let machine = machine(text, false);
-    for last in ["3:0:2", "3:0:3"] {
+    for last in ["3:0:2", "3:1:3"] {
         let fitted = fitted(&machine, &format!("1:0:0\n2:0:1\n{last}\n")).unwrap();
         assert_eq!(fitted.steps.len(), 2, "{last}");
         assert_eq!(ends_in(&machine, &fitted), [Violation::TraceMismatch], "{last}");
