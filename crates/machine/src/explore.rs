@@ -55,7 +55,7 @@ struct Offer {
     message: Message,
     /// The state with the sender gone on.
     offered: Work,
-    /// What is wrong with the send, if it happens.
+    /// What a trace has against the send, if it happens.
     wrong: Vec<Violation>,
     answered: bool,
     scan: Scan,
@@ -478,9 +478,9 @@ impl Machine {
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
-                    let offer = self.offer(&context, id, &mut message, findings).and_then(|()| {
-                        self.make_offer(&frame.work, step, message, scan.moved, findings)
-                    });
+                    let offer = self
+                        .offer(&context, id, &mut message, findings)
+                        .and_then(|()| self.make_offer(&frame.work, step, message, findings));
                     match offer {
                         Ok(offer) => {
                             scan.escape = transition.escape;
@@ -600,14 +600,12 @@ impl Machine {
         work: &Work,
         send: Step,
         message: Message,
-        moved: bool,
         findings: &mut Findings,
     ) -> Result<Offer, RuntimeError> {
         let (sender, transition) = (usize::from(send.process), send.transition);
         let mut offered = work.clone();
-        let others = findings.violations.len();
-        self.determinism(sender, transition, &work.shape, moved, findings);
         self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        let others = findings.violations.len();
         self.event(&mut offered, true, &message, transition, findings)?;
         let wrong = findings.violations.split_off(others);
         let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
