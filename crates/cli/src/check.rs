@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -386,7 +387,7 @@ fn tell_error(
     listing: Listing,
 ) -> Result<String, Failure> {
     let mut text = String::new();
-    let machine = model::machine(&checked.model, error.watched.clone())?;
+    let machine = model::machine(&checked.model, error.watched.clone(), Arc::default())?;
     let keep = if error.run.len() <= SHOWN_IN_FULL { Keep::ALL } else { Keep::SHORT };
     let run = describe(&machine, &error.run, step_index(error), keep).map_err(|misfit| {
         Failure::internal(format!("the run to an error does not replay: {misfit}"))

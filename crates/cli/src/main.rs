@@ -13,6 +13,7 @@ mod simulate;
 mod terminal;
 mod trail;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -57,9 +58,11 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(problem) => {
-            // Help into a closed pipe is no error.
-            let _ = problem.print();
-            return ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2));
+            let code = u8::try_from(problem.exit_code()).unwrap_or(terminal::EXIT_USAGE);
+            let told = problem.print().and_then(|()| std::io::stdout().flush());
+            // Mistakes are told on standard error, and nobody may be listening there.
+            let told = if code == 0 { terminal::told(told) } else { Ok(false) };
+            return ExitCode::from(finish(told.map(|_| code)));
         }
     };
     terminal::exit_on_panic();
@@ -71,7 +74,7 @@ fn main() -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => terminal::EXIT_INTERNAL,
         Err(problem) => {
-            eprintln!("error: no room to work in: {problem}");
+            terminal::say(&format!("error: no room to work in: {problem}"));
             terminal::EXIT_INTERNAL
         }
     };
@@ -79,17 +82,21 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> u8 {
-    let result = match command {
+    finish(match command {
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Trail(args) => trail::run(&args),
         Command::Graph(args) => graph::run(&args),
-    };
+    })
+}
+
+/// Tells of a failure; gives the exit code.
+fn finish(result: Result<u8, Failure>) -> u8 {
     match result {
         Ok(code) => code,
         Err(Failure { message, code }) => {
             if !message.is_empty() {
-                eprintln!("error: {message}");
+                terminal::say(&format!("error: {message}"));
             }
             code
         }

@@ -63,10 +63,9 @@ pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs)
     }
 }
 
-/// The machine of a model for showing runs, not for searching.
-pub fn machine(model: &Model, options: Options) -> Result<Machine, Failure> {
-    let never = Arc::new(AtomicBool::new(false));
-    Machine::new(Arc::clone(&model.program), options, never).map_err(|error| Failure {
+/// The machine of a model for showing runs, not for searching; `stop` breaks off a long step.
+pub fn machine(model: &Model, options: Options, stop: Arc<AtomicBool>) -> Result<Machine, Failure> {
+    Machine::new(Arc::clone(&model.program), options, stop).map_err(|error| Failure {
         message: format!("the model goes wrong before its first step: {}", error.describe()),
         code: EXIT_VIOLATED,
     })

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::BufRead as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand_core::{Rng as _, SeedableRng as _};
@@ -76,11 +77,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         return trail::as_spin(&fit.machine, &fit.fitted, &args.columns);
     }
-    let machine = model::machine(&model, watched(&model))?;
     if args.interactive {
+        let machine = model::machine(&model, watched(&model), Arc::default())?;
         Interactive::new(&machine, &model, args).run()
     } else {
-        random(&machine, args)
+        let stop = terminal::stop_on_interrupt();
+        let machine = model::machine(&model, watched(&model), Arc::clone(&stop))?;
+        random(&machine, args, &stop)
     }
 }
 
@@ -104,18 +107,17 @@ enum End {
     Interrupt,
 }
 
-fn random(machine: &Machine, args: &Args) -> Result<u8, Failure> {
+fn random(machine: &Machine, args: &Args, stop: &AtomicBool) -> Result<u8, Failure> {
     let seed = args.seed.unwrap_or_else(|| {
         let seed = random_seed();
         say(&format!("seed {seed} (the same run again: --seed {seed})"));
         seed
     });
     let mut choices = Choices::new(seed);
-    let stop = terminal::stop_on_interrupt();
     let mut listing = SpinListing::new(machine, args.columns.columns());
     let mut walk = Walk::new(machine);
     let end = loop {
-        if let Some(end) = walk.end(args.steps, &stop) {
+        if let Some(end) = walk.end(args.steps, stop) {
             break end;
         }
         let chosen = choices.pick(&walk.moves);
@@ -230,6 +232,10 @@ impl<'a> Walk<'a> {
 
     /// Whether the run is over, and why.
     fn end(&self, limit: usize, stop: &AtomicBool) -> Option<End> {
+        // First: a step that was broken off looks like one that has no end.
+        if stop.load(Ordering::Relaxed) {
+            return Some(End::Interrupt);
+        }
         if !self.violations.is_empty() {
             return Some(End::Violation(self.violations.clone()));
         }
@@ -243,10 +249,7 @@ impl<'a> Walk<'a> {
                 End::Blocked
             });
         }
-        if self.length >= limit {
-            return Some(End::Limit);
-        }
-        stop.load(Ordering::Relaxed).then_some(End::Interrupt)
+        (self.length >= limit).then_some(End::Limit)
     }
 }
 

@@ -85,7 +85,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes to standard output; says whether somebody still reads it.
 pub fn print_more(text: &str) -> Result<bool, Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    told(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Whether somebody still reads standard output, by what became of writing to it.
+pub fn told(written: std::io::Result<()>) -> Result<bool, Failure> {
+    match written {
         Ok(()) => Ok(true),
         Err(problem) if problem.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         Err(problem) => Err(Failure::usage(format!("cannot write output: {problem}"))),

@@ -1,7 +1,9 @@
 //! `spinward trail`: replays a trail.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use spinward::Model;
@@ -18,6 +20,9 @@ use spinward_trail::{
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
 use crate::model;
 use crate::terminal::{EXIT_VIOLATED, Failure, counted, print, say};
+
+/// A trail of some 30 million steps.
+const MAX_BYTES: u64 = 512 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,19 +106,24 @@ fn replayed(args: &Args) -> Result<u8, Failure> {
 /// Reads a trail and fits it to the model.
 pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
     let name = path.display();
-    let text = std::fs::read(path)
+    let mut text = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut text))
         .map_err(|problem| Failure::usage(format!("cannot read the trail {name}: {problem}")))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(Failure::usage(format!("{name} is too large for a trail")));
+    }
     let text = String::from_utf8(text)
         .map_err(|_| Failure::usage(format!("{name} is not a trail: it is not text")))?;
     let trail =
         Trail::parse(&text).map_err(|problem| Failure::usage(format!("{name}: {problem}")))?;
     let (mut options, mut notes) = guided::options(&model.program, &trail);
     options.invariants = model::all_conditions(model);
-    let mut machine = model::machine(model, options.clone())?;
+    let mut machine = model::machine(model, options.clone(), Arc::default())?;
     let mut result = fit(&machine, &trail);
     if result.is_err() && trail.merged && options.claim.take().is_some() {
         // The claim does not look at the states inside of a chain that SPIN merged.
-        machine = model::machine(model, options)?;
+        machine = model::machine(model, options, Arc::default())?;
         let without_claim = fit(&machine, &trail);
         if without_claim.is_ok() {
             result = without_claim;

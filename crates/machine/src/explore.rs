@@ -55,6 +55,8 @@ struct Offer {
     message: Message,
     /// The state with the sender gone on.
     offered: Work,
+    /// What is wrong with the send, if it happens.
+    wrong: Vec<Violation>,
     answered: bool,
     scan: Scan,
 }
@@ -358,8 +360,10 @@ impl Machine {
                     frame.work.state[at] = 1;
                 }
                 sink.successor(&frame.work.state, steps)?;
-            } else if self.options.end_states && self.invalid_end(&frame.work) {
-                sink.violation(Violation::InvalidEndState, steps)?;
+            } else if self.options.end_states
+                && let Some(violation) = self.invalid_end(&frame.work)
+            {
+                sink.violation(violation, steps)?;
             }
         }
         self.drop_frame(scratch);
@@ -401,13 +405,17 @@ impl Machine {
         })
     }
 
-    pub(crate) fn invalid_end(&self, work: &Work) -> bool {
+    /// What is wrong with a state in which nobody can move.
+    pub(crate) fn invalid_end(&self, work: &Work) -> Option<Violation> {
         let context = self.context(&work.state, &work.shape, None, false);
-        work.shape
-            .processes
-            .iter()
-            .enumerate()
-            .any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end)
+        let mut processes = work.shape.processes.iter().enumerate();
+        if processes.any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end) {
+            return Some(Violation::InvalidEndState);
+        }
+        // As in SPIN, a model whose processes are all gone is asked nothing more.
+        let (at, body) = (self.header.trace?, self.program.trace?);
+        let trace = self.program.automaton(body).state(StateId(load_u16(&work.state, at)));
+        (!trace.end && !work.shape.processes.is_empty()).then_some(Violation::TraceUnfinished)
     }
 
     /// The next move of a frame; the state it leads to is put into `next`.
@@ -467,11 +475,13 @@ impl Machine {
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
-                    match self.offer(&context, id, &mut message, findings) {
-                        Ok(()) => {
+                    let offer = self.offer(&context, id, &mut message, findings).and_then(|()| {
+                        self.make_offer(&frame.work, step, message, scan.moved, findings)
+                    });
+                    match offer {
+                        Ok(offer) => {
                             scan.escape = transition.escape;
-                            frame.offer =
-                                Some(Box::new(self.make_offer(&frame.work, process, id, message)));
+                            frame.offer = Some(Box::new(offer));
                             continue;
                         }
                         Err(error) => Err(error),
@@ -510,12 +520,8 @@ impl Machine {
         let transitions = automaton.state(context.control(process)).transitions.clone();
         let mut mistakes = Mistakes::new();
         let allowed = (|| {
-            if let Some(provided) = &automaton.provided
-                && context.eval(provided, &mut mistakes)? == 0
-            {
-                return Ok(false);
-            }
-            self.has_highest_priority(&context, process, &mut mistakes)
+            Ok(self.is_provided(&context, &mut mistakes)?
+                && self.has_highest_priority(&context, process, &mut mistakes)?)
         })();
         if let Err(error) = allowed {
             mistakes.push(error);
@@ -524,6 +530,19 @@ impl Machine {
         findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
+        }
+    }
+
+    /// Whether the `provided` clause of the process that asks lets it move.
+    fn is_provided(
+        &self,
+        context: &Context<'_>,
+        mistakes: &mut Mistakes,
+    ) -> Result<bool, RuntimeError> {
+        let body = context.process.map(|process| context.shape.processes[process].kind);
+        match body.and_then(|body| self.program.automaton(body).provided.as_ref()) {
+            Some(provided) => Ok(context.eval(provided, mistakes)? != 0),
+            None => Ok(true),
         }
     }
 
@@ -538,8 +557,10 @@ impl Machine {
         }
         let own = context.priority(process);
         for other in 0..context.shape.processes.len() {
+            let its_own = Context { process: Some(other), ..*context };
             if other != process
                 && context.priority(other) > own
+                && self.is_provided(&its_own, mistakes)?
                 && self.enabled(context, other, mistakes)?
             {
                 return Ok(false);
@@ -564,7 +585,7 @@ impl Machine {
                 | Action::Else
                 | Action::Die
                 | Action::DStep { .. }
-                | Action::Condition(Expr::Const(_))
+                | Action::Condition(Expr::Const(1))
         );
         if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
@@ -574,14 +595,20 @@ impl Machine {
     fn make_offer(
         &self,
         work: &Work,
-        sender: usize,
-        transition: TransitionId,
+        send: Step,
         message: Message,
-    ) -> Offer {
+        moved: bool,
+        findings: &mut Findings,
+    ) -> Result<Offer, RuntimeError> {
+        let (sender, transition) = (usize::from(send.process), send.transition);
         let mut offered = work.clone();
+        let others = findings.violations.len();
+        self.determinism(sender, transition, &work.shape, moved, findings);
         self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        self.event(&mut offered, true, &message, transition, findings)?;
+        let wrong = findings.violations.split_off(others);
         let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
-        Offer { sender, transition, message, offered, answered: false, scan }
+        Ok(Offer { sender, transition, message, offered, wrong, answered: false, scan })
     }
 
     /// The next answer to an offer.
@@ -621,6 +648,7 @@ impl Machine {
                 Ok(false) if findings.violations.is_empty() => continue,
                 Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
+                    findings.violations.append(&mut offer.wrong);
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
                     self.take_answer(next, process, id, timeout, &offer.message, findings)
@@ -729,11 +757,8 @@ impl Machine {
                 frame.timeout = true;
                 continue;
             }
-            if self.header.claim.is_none()
-                && self.options.end_states
-                && self.invalid_end(&frame.work)
-            {
-                found.push(Violation::InvalidEndState);
+            if self.header.claim.is_none() && self.options.end_states {
+                found.extend(self.invalid_end(&frame.work));
             }
             return (found, true);
         }

@@ -31,13 +31,14 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
     let own = memory::own_memory();
-    let budget = check.memory.unwrap_or_else(memory::default_budget);
+    let allowed = check.memory.unwrap_or_else(memory::default_budget);
     let mut progress = check.progress.take();
     let mut session = Session {
         method,
         start,
         own,
-        budget: budget.saturating_sub(own),
+        allowed,
+        budget: allowed.saturating_sub(own),
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
@@ -67,6 +68,8 @@ struct Session<'a> {
     start: Instant,
     /// Bytes the program itself uses.
     own: u64,
+    /// Bytes that may be used in all.
+    allowed: u64,
     /// Bytes for the search.
     budget: u64,
     /// Whether there is more than one search.
@@ -175,11 +178,14 @@ impl Session<'_> {
                 ),
                 Limit::Time => (
                     ReasonCode::Time,
-                    format!("the time of {:?} was over", check.time.unwrap_or_default()),
+                    format!(
+                        "the time of {} s was over",
+                        check.time.unwrap_or_default().as_secs_f64()
+                    ),
                 ),
                 Limit::Memory => (
                     ReasonCode::Memory,
-                    format!("the memory of {} MB was used up", (self.own + self.budget) >> 20),
+                    format!("the memory of {} MB was used up", self.allowed.div_ceil(1 << 20)),
                 ),
                 Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
                 Limit::Numbers => {

@@ -20,6 +20,9 @@ use crate::spin_format::{Line, Trail};
 /// need more than one.
 const MAX_CHOICES: usize = 200_000;
 
+const EXTRA_LINE: &str = "the last line of the trail is left out: SPIN adds one that has no \
+    meaning after an event that a trace does not allow";
+
 /// A trail in the machine's own terms.
 #[derive(Clone, Debug, Default)]
 pub struct Fitted {
@@ -83,6 +86,7 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         next_statements: Vec::new(),
         merged: trail.merged,
         violated: false,
+        bad_event: None,
         lines,
         cycle_line,
         first_lap: None,
@@ -133,6 +137,9 @@ struct Fitter<'a> {
     next_statements: Vec<Option<ElementId>>,
     /// Whether something went wrong in the last line taken.
     violated: bool,
+    /// Where the last event was that a trace does not allow: the lines and steps up to it, and what
+    /// it led to.
+    bad_event: Option<(usize, usize, Config)>,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
     /// Once the cycle is gone through a second time: how many lines there were before.
@@ -193,6 +200,10 @@ impl Fitter<'_> {
                 if self.merged && !self.violated {
                     self.finish_merged();
                 }
+                if !self.violated && self.walker.moves().1.is_empty() && self.drop_extra_line() {
+                    notes.push(EXTRA_LINE.into());
+                    return Ok(notes);
+                }
                 if !self.claim_left_out || self.ends_in_error() {
                     return Ok(notes);
                 }
@@ -211,6 +222,10 @@ impl Fitter<'_> {
                 let chosen = chosen.clone();
                 if self.take(&chosen) {
                     self.violated = !chosen.violations.is_empty();
+                    if chosen.violations.iter().any(|v| v.kind() == "trace") {
+                        let config = self.walker.config.clone();
+                        self.bad_event = Some((line + taken, self.steps.len(), config));
+                    }
                     for (moved, &step) in chosen.steps.iter().enumerate() {
                         self.take_merged(line + moved, step);
                     }
@@ -242,6 +257,9 @@ impl Fitter<'_> {
                 self.give_up(line, "the run ends here with an error, but the trail goes on".into());
             } else if self.is_superfluous(line, &wrong) {
                 notes.push(self.left_out(line));
+                return Ok(notes);
+            } else if line + 1 == self.lines.len() && self.drop_extra_line() {
+                notes.push(EXTRA_LINE.into());
                 return Ok(notes);
             } else if self.goes_wrong(line, &wrong) {
                 notes.push(
@@ -286,7 +304,10 @@ impl Fitter<'_> {
     /// goes on after an error.
     fn is_superfluous(&self, line: usize, wrong: &[Violation]) -> bool {
         let ends_the_run = |violation: &Violation| {
-            matches!(violation, Violation::InvalidEndState | Violation::ClaimEnd)
+            matches!(
+                violation,
+                Violation::InvalidEndState | Violation::TraceUnfinished | Violation::ClaimEnd
+            )
         };
         line + 1 == self.lines.len() && (self.violated || wrong.iter().any(ends_the_run))
     }
@@ -299,18 +320,22 @@ impl Fitter<'_> {
         )
     }
 
-    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are.
+    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are. A
+    /// rendezvous whose send is wrong may end the trail with its first half.
     fn matching<'m>(&self, moves: &'m [Move], line: usize) -> Option<(&'m Move, usize)> {
         let program = self.walker.machine.program();
+        let rest = &self.lines[line..];
         let fits = |m: &&Move| {
-            self.lines[line..].len() >= m.steps.len()
-                && m.steps.iter().zip(&self.lines[line..]).all(|(step, line)| {
-                    step.process == line.process
-                        && program.transition(step.transition).element == line.element
-                })
+            m.steps.iter().zip(rest).all(|(step, line)| {
+                step.process == line.process
+                    && program.transition(step.transition).element == line.element
+            })
         };
-        let best = moves.iter().filter(fits).max_by_key(|m| m.steps.len())?;
-        Some((best, best.steps.len()))
+        let whole = |m: &&Move| m.steps.len() <= rest.len();
+        let fitting = moves.iter().filter(fits);
+        let best = fitting.clone().filter(whole).max_by_key(|m| m.steps.len());
+        let wrong = || fitting.clone().find(|m| !m.violations.is_empty());
+        best.or_else(wrong).map(|best| (best, best.steps.len().min(rest.len())))
     }
 
     /// The next step of a merged chain: of the process that keeps all others from moving, or of the
@@ -371,6 +396,19 @@ impl Fitter<'_> {
         }
         self.steps.truncate(end.0);
         self.walker.config = end.1;
+    }
+
+    /// Goes back before the last line, if the one before it showed what a trace does not allow: SPIN
+    /// adds a line to such trails, left over from an earlier run.
+    fn drop_extra_line(&mut self) -> bool {
+        match self.bad_event.take() {
+            Some((lines, steps, config)) if lines + 1 == self.lines.len() => {
+                self.steps.truncate(steps);
+                self.walker.config = config;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Whether the rest of the trail is what SPIN looked at when it went wrong, without its being

@@ -68,7 +68,9 @@ fn print_and_read(loaded: &Loaded) {
             render::render(&again.source, problem, false)
         );
     }
-    assert!(pretty::model(&again.model) == printed, "the printed model prints differently");
+    let printed_again = pretty::model(&again.model);
+    let different = printed.lines().zip(printed_again.lines()).find(|(a, b)| a != b);
+    assert!(printed == printed_again, "printed twice, the model differs: {different:?}");
 }
 
 /// Explores the model a bit.

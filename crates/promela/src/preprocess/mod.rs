@@ -38,7 +38,7 @@ use self::words::Words;
 pub use self::include::read_file;
 
 /// Tokens read in all, and those that macros make at every use.
-const MAX_TOKENS: usize = if cfg!(test) { 1_000_000 } else { 20_000_000 };
+const MAX_TOKENS: usize = if cfg!(test) { 1_000_000 } else { 4_000_000 };
 /// Bytes of text made by `#` and `##`.
 const MAX_MADE_BYTES: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// Depth of macro uses in arguments of macro uses.

@@ -24,7 +24,7 @@ pub(super) fn expr(text: &mut String, e: &Expr) {
             });
             // `!!` and `--` are other words.
             let doubled = matches!(&operand.kind, ExprKind::Unary(inner, _) if inner == operator)
-                || matches!(operand.kind, ExprKind::Number(value) if value < 0);
+                || matches!(operand.kind, ExprKind::Number(value) if value < 0 && value != i32::MIN);
             let needed = if doubled { TIGHTEST } else { UNARY };
             operand_at(text, operand, needed);
         }
@@ -102,6 +102,8 @@ fn number(text: &mut String, value: i32, e: &Expr) {
     match (value, e.span.end.saturating_sub(e.span.start)) {
         (1, 4) => text.push_str("true"),
         (0, 5) => text.push_str("false"),
+        // The smallest number is written as the largest and one, behind a minus.
+        (i32::MIN, _) if text.trim_end().ends_with('-') => text.push_str("2147483648"),
         _ => text.push_str(&value.to_string()),
     }
 }

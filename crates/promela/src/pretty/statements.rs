@@ -66,7 +66,12 @@ pub(super) fn simple(text: &mut String, kind: &StmtKind) {
         StmtKind::Send { channel, sorted, args } => {
             variable(text, channel);
             text.push_str(if *sorted { "!!" } else { "!" });
+            let start = text.len();
             separated(text, ",", args, expr);
+            if text[start..].starts_with('!') {
+                // `!!` is another word.
+                text.insert(start, ' ');
+            }
         }
         StmtKind::Receive { channel, random, keep, args } => {
             variable(text, channel);

@@ -161,6 +161,8 @@ fn the_fewest_parentheses() {
         "a && b || c && d",
         "!run P(-1)",
         "a[b[c + 1].d - 2]",
+        "-2147483648",
+        "a - 2147483648 * b",
     ] {
         let printed = round_trip(&format!("init {{ {text} }}"));
         let expected = text.replace("(a == b) == c", "a == b == c");
@@ -181,6 +183,12 @@ fn the_fewest_parentheses() {
 }
 
 #[test]
+fn a_message_that_starts_with_not() {
+    let printed = round_trip("chan c = [1] of { bit }; init { c!(!a); c!!(!a && b); c!-1 }");
+    assert!(printed.ends_with("    c! !a;\n    c!! !a && b;\n    c!-1\n}\n"), "{printed}");
+}
+
+#[test]
 fn arguments_of_inline_calls() {
     let call = |arg: &str| {
         let text = format!("inline f(p) {{ x = p }}\ninit {{ f({arg}) }}");
@@ -191,6 +199,7 @@ fn arguments_of_inline_calls() {
     assert_eq!(call("a+b*-1"), "f(a + b * -1)");
     assert_eq!(call("! !a"), "f(! !a)");
     assert_eq!(call("a- -b"), "f(a - -b)");
+    assert_eq!(call("a- -2147483648"), "f(a - -2147483648)");
     assert_eq!(call("c?[x,1] && len ( c ) > 2"), "f(c?[x, 1] && len(c) > 2)");
     assert_eq!(call("(a->b:c)"), "f((a -> b : c))");
     assert_eq!(call("P[1] @ L"), "f(P[1]@L)");

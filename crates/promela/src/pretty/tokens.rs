@@ -51,7 +51,8 @@ fn nesting(token: &Token) -> (usize, usize) {
 fn word(text: &mut String, token: &Token) {
     match &token.kind {
         TokenKind::Ident(word) => text.push_str(word),
-        TokenKind::Number(value) => text.push_str(&value.to_string()),
+        // Only the smallest number is negative: a minus stands before it.
+        TokenKind::Number(value) => text.push_str(&value.unsigned_abs().to_string()),
         TokenKind::String(string) => {
             text.push('"');
             text.push_str(string);

@@ -4,7 +4,7 @@
 const MAX_LENGTH: usize = 60;
 
 /// So many candidates are compared with a name.
-const MAX_CANDIDATES: usize = 20_000;
+const MAX_CANDIDATES: usize = 5_000;
 
 /// The candidate most like a name, if one is near enough to be a slip of the pen.
 pub(super) fn nearest<'a>(
