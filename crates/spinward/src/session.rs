@@ -90,7 +90,10 @@ impl Session<'_> {
         let program = &self.check.model.program;
         let machine = Machine::new(program.clone(), task.options.clone(), self.check.stop.clone())
             .map_err(|error| {
-                Error::Usage(format!("the model has no first state: {}", error.describe()))
+                Error::Usage(format!(
+                    "the model goes wrong before its first step: {}",
+                    error.describe()
+                ))
             })?;
         let request = Request {
             limits: Limits {
