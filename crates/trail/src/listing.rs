@@ -60,7 +60,13 @@ impl Listing {
         };
         print(&first, &mut text);
         if run.left_out > 0 {
-            let number = run.left_out;
+            let number = if self.claim {
+                run.left_out
+            } else {
+                let before = first.last().map_or(0, |line| line.number);
+                let after = last.first().map_or(run.length + 1, |line| line.number);
+                after.saturating_sub(before + 1)
+            };
             let note = format!("... {number} more {} ...", plural(number, "step"));
             let _ = writeln!(text, "  {}", self.paint(DIM, &note));
         }
