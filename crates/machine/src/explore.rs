@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{Action, Expr, StateId, TransitionId};
+use spinward_program::ir::{Action, StateId, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -584,11 +584,7 @@ impl Machine {
     ) {
         let counts = !matches!(
             self.program.transition(id).action,
-            Action::Skip
-                | Action::Else
-                | Action::Die
-                | Action::DStep { .. }
-                | Action::Condition(Expr::Const(1))
+            Action::Skip | Action::Else | Action::Die | Action::DStep { .. }
         );
         if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
