@@ -9,7 +9,7 @@ use spinward_program::ir::{Action, Expr, ReceiveArg};
 use spinward_promela::{Diagnostic, SourceMap, render};
 
 use crate::args::{ModelArgs, OutputArgs};
-use crate::terminal::{EXIT_VIOLATED, Failure, say};
+use crate::terminal::{Failure, say};
 
 /// Reads a model and conditions about it, telling its mistakes on standard error.
 pub fn load(
@@ -65,9 +65,9 @@ pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs)
 
 /// The machine of a model for showing runs, not for searching; `stop` breaks off a long step.
 pub fn machine(model: &Model, options: Options, stop: Arc<AtomicBool>) -> Result<Machine, Failure> {
-    Machine::new(Arc::clone(&model.program), options, stop).map_err(|error| Failure {
-        message: format!("the model goes wrong before its first step: {}", error.describe()),
-        code: EXIT_VIOLATED,
+    Machine::new(Arc::clone(&model.program), options, stop).map_err(|error| {
+        let why = error.describe();
+        Failure::usage(format!("the model goes wrong before its first step: {why}"))
     })
 }
 

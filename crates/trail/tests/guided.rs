@@ -138,3 +138,29 @@ fn half_of_a_rendezvous_may_end_a_trail() {
     assert_eq!(fitted.steps.len(), 2);
     assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Runtime(..)]));
 }
+
+#[test]
+fn a_line_after_the_end_of_the_claim_is_left_out() {
+    let text = "byte n; active proctype P() { n = 1; n = 2 } never { n == 0; n == 1 }";
+    let machine = machine(text, true);
+    let claim = machine.program().elements.iter().position(|e| e.text == "n == 0").unwrap();
+    let trail = format!("-2:1:-2\n1:0:{claim}\n2:1:0\n3:0:{}\n4:1:1\n5:0:{claim}\n", claim + 1);
+    let fitted = fitted(&machine, &trail).unwrap();
+    assert_eq!((fitted.steps.len(), fitted.notes.len()), (4, 1), "{fitted:#?}");
+}
+
+#[test]
+fn a_step_prints_what_it_comes_to() {
+    let text = "chan c = [0] of { byte }; byte x;
+        active proctype P() { d_step { if :: timeout -> printf(\"A\") :: else -> printf(\"B\") fi }; c!3 }
+        active proctype Q() { d_step { c?x; printf(\"%d\", x) } }";
+    let machine = machine(text, false);
+    let elements = &machine.program().elements;
+    let id = |text: &str| elements.iter().position(|e| e.text.starts_with(text)).unwrap();
+    let (choice, send) = (id("d_step { if"), id("c!3"));
+    let receive = id("d_step { c?x");
+    let fitted = fitted(&machine, &format!("1:0:{choice}\n2:0:{send}\n3:1:{receive}\n")).unwrap();
+    let mut printed = String::new();
+    replay(&machine, &fitted.steps, &mut |event| printed.push_str(event.output)).unwrap();
+    assert_eq!(printed, "B3");
+}
