@@ -162,9 +162,11 @@ impl<'f, 'a> Assembly<'f, 'a> {
         }
 
         let actions = self.actions();
+        let mut numbers = self.element_numbers().into_iter();
         let mut automata = Vec::new();
         for (i, (locals, init)) in locals.into_iter().zip(local_inits).enumerate() {
-            automata.push(self.automaton(BodyId(i as u32), locals, init, &actions));
+            let numbers = numbers.next().unwrap_or_default();
+            automata.push(self.automaton(BodyId(i as u32), locals, init, &actions, numbers));
         }
         self.use_of_units(&self.loaded.model);
         let conditions = self.conditions();
@@ -268,22 +270,27 @@ impl<'f, 'a> Assembly<'f, 'a> {
             .collect()
     }
 
+    /// By body and local state: the element it stands for.
+    fn element_numbers(&self) -> Vec<Vec<Option<ElementId>>> {
+        let mut numbers: Vec<_> =
+            self.tables.iter().map(|table| vec![None; table.rows.len()]).collect();
+        for (element, i) in self.flow.elements.iter().zip(0..) {
+            numbers[element.body.0 as usize][element.local as usize] = Some(ElementId(i));
+        }
+        numbers
+    }
+
     fn automaton(
         &mut self,
         body: BodyId,
         locals: Block,
         init: Vec<InitStep>,
         actions: &[Action],
+        numbers: Vec<Option<ElementId>>,
     ) -> Automaton {
         let symbols = self.context.symbols;
         let info = symbols.body(body);
         let table = &self.tables[body.0 as usize];
-        let mut numbers = vec![None; table.rows.len()];
-        for (i, element) in self.flow.elements.iter().enumerate() {
-            if element.body == body {
-                numbers[element.local as usize] = Some(ElementId(i as u32));
-            }
-        }
         let mut states = Vec::with_capacity(table.rows.len());
         for (i, (flags, element)) in table.flags.iter().zip(numbers).enumerate() {
             let from = self.transitions.len() as u32;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::later::total;
 use super::scope::Local;
 use super::{Resolver, constant, kind_of, walk};
@@ -86,13 +88,10 @@ impl<'m> Resolver<'m> {
             return MtypeId(0);
         };
         let sets = &mut self.symbols.mtypes;
-        let known = sets.iter().position(|set| set.name.as_ref() == Some(&name.text));
-        let index = known.unwrap_or_else(|| {
+        let new = MtypeId(sets.len() as u32);
+        let id = *self.mtype_sets.entry(&name.text).or_insert(new);
+        if id == new {
             sets.push(MtypeSet { name: Some(name.text.clone()), values: Vec::new() });
-            sets.len() - 1
-        });
-        let id = MtypeId(index as u32);
-        if known.is_none() {
             self.sets_to_come.push((id, name.span));
         }
         self.set(name, Symbol::MtypeSet(id));
@@ -116,6 +115,7 @@ impl<'m> Resolver<'m> {
             fields: Vec::new(),
         });
         self.record_widths.push(None);
+        self.fields_by_name.push(FxHashMap::default());
         self.braces.open();
         for fields in &typedef.fields {
             self.declare_variables(fields, Site::Field(id));
@@ -232,13 +232,8 @@ impl<'m> Resolver<'m> {
             }
             return;
         };
-        let fields = &self.symbols.typedef(typedef).fields;
-        let twin = fields
-            .iter()
-            .map(|&field| self.symbols.variable(field))
-            .find(|field| field.name == name.text);
-        if let Some(twin) = twin {
-            let first = twin.span;
+        if let Some(twin) = self.field_of(typedef, &name.text) {
+            let first = self.symbols.variable(twin).span;
             self.report(
                 Diagnostic::error(name.span, format!("two fields named `{}`", name.text))
                     .related(first, "the first one"),
@@ -266,7 +261,11 @@ impl<'m> Resolver<'m> {
                 self.globals.declare(&name.text, Some(symbol), name.span);
                 self.symbols.globals.push(id);
             }
-            Site::Field(typedef) => self.symbols.typedefs[typedef.0 as usize].fields.push(id),
+            Site::Field(typedef) => {
+                self.symbols.typedefs[typedef.0 as usize].fields.push(id);
+                let fields = &mut self.fields_by_name[typedef.0 as usize];
+                fields.entry(name.text.clone()).or_insert(id);
+            }
             Site::Parameter | Site::Body => {
                 let body = self.body();
                 body.declare(&name.text, Local::Variable(id), name.span);

@@ -264,6 +264,8 @@ pub(super) struct Flow<'a> {
     pub bodies: Vec<Option<BuiltBody>>,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many transitions the tables made so far have.
+    pub transitions: usize,
     body: BodyId,
     in_claim: bool,
     next_local: u32,
@@ -292,6 +294,7 @@ impl<'a> Flow<'a> {
             labels: Labels::default(),
             bodies: vec![None; symbols.bodies.len()],
             diagnostics: Vec::new(),
+            transitions: 0,
             body: BodyId(0),
             in_claim: false,
             next_local: 1,
@@ -336,6 +339,11 @@ impl<'a> Flow<'a> {
         flow.tie_ends();
         flow.find_targets();
         flow
+    }
+
+    /// Where a body stands.
+    pub fn body_span(&self, body: BodyId) -> Span {
+        self.symbols.body(body).span
     }
 
     /// An element.
