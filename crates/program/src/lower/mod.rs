@@ -11,6 +11,7 @@ mod flow;
 mod init;
 mod layout;
 mod remote;
+mod size;
 mod table;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use self::expr::Context;
 use self::flow::{BlockKind, Flow, Kind};
 use self::init::Initializers;
 use self::layout::Layout;
+use self::size::Budget;
 use self::table::{Flags, Table};
 use crate::ir::{
     Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, InitStep,
@@ -124,6 +126,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 label_states,
                 uses: Uses::default(),
                 diagnostics: Vec::new(),
+                budget: Budget::default(),
             },
             transitions: Vec::new(),
         }
@@ -204,6 +207,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             uses: context.uses,
         };
         context.diagnostics.append(&mut context.layout.diagnostics);
+        context.diagnostics.extend(context.budget.diagnostic());
         (Some(program), context.diagnostics)
     }
 
@@ -212,7 +216,9 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let mut actions = Vec::with_capacity(self.flow.elements.len());
         for (i, element) in self.flow.elements.iter().enumerate() {
             let elsewhere = std::mem::take(&mut self.context.uses.timeout);
-            actions.push(self.context.action(self.flow, ElementId(i as u32)));
+            let action = self.context.action(self.flow, ElementId(i as u32));
+            self.context.budget.spend(size::action(&action), element.span);
+            actions.push(action);
             let uses = &mut self.context.uses;
             let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
             uses.timeout_in_claim |= uses.timeout && in_claim;
@@ -336,7 +342,11 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let rows = &table.rows[state];
         for (i, row) in rows.iter().enumerate() {
             let element = self.flow.element(row.element);
-            let mut action = actions[row.element.0 as usize].clone();
+            let action = &actions[row.element.0 as usize];
+            if !self.context.budget.spend(size::action(action), element.span) {
+                return;
+            }
+            let mut action = action.clone();
             if matches!(element.kind, Kind::Block(BlockKind::DStep, _)) {
                 let entry = table.entries.get(&row.element);
                 action = Action::DStep { entry: StateId(entry.map_or(0, |&state| state as u16)) };

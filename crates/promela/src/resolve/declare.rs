@@ -9,7 +9,8 @@ use super::scope::Local;
 use super::{Resolver, constant, kind_of, walk};
 use crate::Diagnostic;
 use crate::ast::{
-    Decl, Declarator, Expr, ExprKind, Initializer, MtypeDecl, Name, TypeName, Typedef, Visibility,
+    Decl, Declarator, Expr, ExprKind, Initializer, MAX_DEPTH, MtypeDecl, Name, TypeName, Typedef,
+    Visibility,
 };
 use crate::source::Span;
 use crate::symbols::{
@@ -121,6 +122,18 @@ impl<'m> Resolver<'m> {
             self.declare_variables(fields, Site::Field(id));
         }
         self.braces.close();
+        let fields = &self.symbols.typedef(id).fields;
+        let depth = fields.iter().map(|&field| match self.symbols.variable(field).ty {
+            Type::Struct(inner) => 1 + self.record_depths[inner.0 as usize],
+            _ => 1,
+        });
+        let depth = depth.max().unwrap_or(1);
+        self.record_depths.push(depth);
+        if depth == MAX_DEPTH {
+            let message = "records are nested too deeply";
+            let label = format!("this one is {MAX_DEPTH} deep");
+            self.report(Diagnostic::error(typedef.name.span, message).label(label));
+        }
         let fields = &self.symbols.typedef(id).fields;
         self.record_widths[id.0 as usize] = total(fields.iter().map(|&field| self.width(field)));
         // Known only from here on, so that no record contains itself.

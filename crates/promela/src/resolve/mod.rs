@@ -107,6 +107,8 @@ struct Resolver<'m> {
     braces: Braces,
     /// Named sets of mtype names.
     mtype_sets: FxHashMap<&'m str, MtypeId>,
+    /// By typedef: how deep records are nested in it.
+    record_depths: Vec<usize>,
     /// By typedef: its fields.
     fields_by_name: Vec<FxHashMap<String, VarId>>,
     /// Process types by name, also those further on in the text.
@@ -150,6 +152,7 @@ impl<'m> Resolver<'m> {
             body: None,
             braces: Braces::default(),
             mtype_sets: FxHashMap::default(),
+            record_depths: Vec::new(),
             fields_by_name: Vec::new(),
             proctypes: FxHashMap::default(),
             undeclared: FxHashSet::default(),
