@@ -26,12 +26,14 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     heading("tools");
     tools()?;
-    let steps: [(&str, &[&str], Option<&str>); 5] = [
+    let hostile = ["test", "--release", "--package", "spinward-cli", "--test", "hostile"];
+    let steps: [(&str, &[&str], Option<&str>); 6] = [
         ("formatting", &["fmt", "--all", "--check"], None),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], None),
         ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"], Some("-D warnings")),
         ("tests", &["test", "--workspace"], None),
         ("release build", &["build", "--release"], None),
+        ("hostile input", &hostile, None),
     ];
     for (name, arguments, rustdoc) in steps {
         heading(name);

@@ -266,7 +266,7 @@ fn progress_bar(args: &Args) -> Option<ProgressBar> {
         return None;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
         bar.set_style(style);
     }
     Some(bar)
@@ -330,9 +330,16 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
         }
         text.push_str(&tell_error(args, checked, error, listing)?);
     }
+    if report.verdict == Verdict::Violated {
+        for reason in report.reasons.iter().filter(|it| it.code != ReasonCode::Errors) {
+            let _ = writeln!(text, "\nnot everything was looked at: {}", reason.message);
+        }
+    }
     if report.verdict == Verdict::Incomplete {
-        for reason in &report.reasons {
-            let _ = writeln!(text, "{}", advice(reason));
+        let mut advised: Vec<&str> = report.reasons.iter().map(advice).collect();
+        advised.dedup();
+        for advice in advised {
+            let _ = writeln!(text, "{advice}");
         }
     }
     if !args.output.quiet {
@@ -413,7 +420,8 @@ fn tell_error(
             quoted(trail)
         );
     }
-    if error.occurrences > 1 {
+    // A search that ends with the first error happens to meet some more of it on the way.
+    if error.occurrences > 1 && args.errors == 0 {
         let _ = writeln!(text, "It was met {} times.", terminal::thousands(error.occurrences));
     }
     Ok(text)
@@ -444,6 +452,10 @@ fn unreached(report: &Report) -> String {
     let number = report.unreached.len() as u64;
     let _ = writeln!(text, "\n{} that no run comes to:", counted(number, "statement"));
     for statement in report.unreached.iter().take(UNREACHED_SHOWN) {
+        let what = match statement.statement.as_str() {
+            "-end-" => "the end of it",
+            statement => statement,
+        };
         let file = Path::new(&statement.file).file_name().unwrap_or_default();
         let _ = writeln!(
             text,
@@ -451,7 +463,7 @@ fn unreached(report: &Report) -> String {
             statement.proctype.trim_matches(':'),
             file.to_string_lossy(),
             statement.line,
-            statement.statement
+            what
         );
     }
     if report.unreached.len() > UNREACHED_SHOWN {

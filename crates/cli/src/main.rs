@@ -61,8 +61,8 @@ fn main() -> ExitCode {
             let code = u8::try_from(problem.exit_code()).unwrap_or(terminal::EXIT_USAGE);
             let told = problem.print().and_then(|()| std::io::stdout().flush());
             // Mistakes are told on standard error, and nobody may be listening there.
-            let told = if code == 0 { terminal::told(told) } else { Ok(()) };
-            return ExitCode::from(finish(told.map(|()| code)));
+            let told = if code == 0 { terminal::told(told) } else { Ok(false) };
+            return ExitCode::from(finish(told.map(|_| code)));
         }
     };
     terminal::exit_on_panic();

@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward::Model;
-use spinward_machine::{Config, Machine, Move, Options, Scratch, Step, System as _, Violation};
+use spinward_machine::{Config, Machine, Move, Options, Scratch, System as _, Violation};
 use spinward_program::ir::Action;
 use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::values::{self, plain_name};
 use spinward_trail::{Event, Listing};
 
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
-use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, say};
+use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, print_more, say};
 use crate::{model, trail};
 
 const EXAMPLES: &str = "\
@@ -121,7 +121,9 @@ fn random(machine: &Machine, args: &Args, stop: &AtomicBool) -> Result<u8, Failu
             break end;
         }
         let chosen = choices.pick(&walk.moves);
-        print(&walk.take(chosen, &mut listing))?;
+        if !print_more(&walk.take(chosen, &mut listing))? {
+            return Ok(0);
+        }
     };
     finish(machine, &walk, &end, &mut listing, args)
 }
@@ -180,7 +182,8 @@ struct Walk<'a> {
     wrong: Vec<Violation>,
     /// What went wrong in the last move or is wrong after it, and ends the run.
     violations: Vec<Violation>,
-    steps: Vec<Step>,
+    /// How many steps it has.
+    length: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -192,7 +195,7 @@ impl<'a> Walk<'a> {
             moves: Vec::new(),
             wrong: Vec::new(),
             violations: Vec::new(),
-            steps: Vec::new(),
+            length: 0,
         };
         walk.look();
         walk
@@ -209,13 +212,14 @@ impl<'a> Walk<'a> {
     fn take(&mut self, chosen: usize, listing: &mut SpinListing<'_>) -> String {
         let chosen = self.moves.swap_remove(chosen);
         let text = listing.event(&Event {
-            index: self.steps.len(),
+            index: self.length,
             before: &self.config,
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
+            output: &chosen.output,
         });
-        self.steps.extend(&chosen.steps);
+        self.length += chosen.steps.len();
         self.violations = chosen.violations;
         if let Some(next) = chosen.next {
             self.config = next;
@@ -245,7 +249,7 @@ impl<'a> Walk<'a> {
                 End::Blocked
             });
         }
-        (self.steps.len() >= limit).then_some(End::Limit)
+        (self.length >= limit).then_some(End::Limit)
     }
 }
 
@@ -361,7 +365,7 @@ impl<'a> Interactive<'a> {
     }
 
     fn take(&mut self, chosen: usize) -> String {
-        self.history.push((self.walk.config.clone(), self.walk.steps.len()));
+        self.history.push((self.walk.config.clone(), self.walk.length));
         let m = &self.walk.moves[chosen];
         let mut text = format!("{}\n", self.tell(m));
         let before = self.machine.view(&self.walk.config.state);
@@ -379,11 +383,11 @@ impl<'a> Interactive<'a> {
     }
 
     fn undo(&mut self) -> String {
-        let Some((config, steps)) = self.history.pop() else {
+        let Some((config, length)) = self.history.pop() else {
             return "this is the start\n".to_owned();
         };
         self.walk.config = config;
-        self.walk.steps.truncate(steps);
+        self.walk.length = length;
         self.walk.violations.clear();
         self.walk.look();
         self.menu()

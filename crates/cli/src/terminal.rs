@@ -79,17 +79,21 @@ impl Color {
 /// Writes to standard output. A reader that has seen enough (`| head`) is no error; what comes
 /// after is dropped, and the exit code still tells the verdict.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_more(text).map(|_| ())
+}
+
+/// Writes to standard output; says whether somebody still reads it.
+pub fn print_more(text: &str) -> Result<bool, Failure> {
     let mut out = std::io::stdout().lock();
     told(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What it means that something could not be written to standard output.
-pub fn told(written: std::io::Result<()>) -> Result<(), Failure> {
+/// Whether somebody still reads standard output, by what became of writing to it.
+pub fn told(written: std::io::Result<()>) -> Result<bool, Failure> {
     match written {
-        Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::usage(format!("cannot write output: {problem}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(problem) if problem.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(problem) => Err(Failure::usage(format!("cannot write output: {problem}"))),
     }
 }
 

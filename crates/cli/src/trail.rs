@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use spinward::Model;
-use spinward_machine::{Machine, Violation};
+use spinward_machine::{Machine, View, Violation};
+use spinward_program::Program;
+use spinward_trail::listing::line_of;
 use spinward_trail::run::Keep;
 use spinward_trail::spin_listing::SpinListing;
-use spinward_trail::values::Change;
+use spinward_trail::values::{self, Change, plain_name};
 use spinward_trail::{
     Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
 };
@@ -72,6 +74,14 @@ pub struct Fit {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
+    let result = replayed(args);
+    if let (true, Err(failure)) = (args.json, &result) {
+        print(&json_failure(args, failure))?;
+    }
+    result
+}
+
+fn replayed(args: &Args) -> Result<u8, Failure> {
     let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
     let Fit { machine, fitted } = read(&model, &args.trail)?;
     for note in &fitted.notes {
@@ -109,8 +119,22 @@ pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
         Trail::parse(&text).map_err(|problem| Failure::usage(format!("{name}: {problem}")))?;
     let (mut options, mut notes) = guided::options(&model.program, &trail);
     options.invariants = model::all_conditions(model);
-    let machine = model::machine(model, options, Arc::default())?;
-    let mut fitted = fit(&machine, &trail).map_err(|misfit| {
+    let mut machine = model::machine(model, options.clone(), Arc::default())?;
+    let mut result = fit(&machine, &trail);
+    if result.is_err() && trail.merged && options.claim.take().is_some() {
+        // The claim does not look at the states inside of a chain that SPIN merged.
+        machine = model::machine(model, options, Arc::default())?;
+        let without_claim = fit(&machine, &trail);
+        if without_claim.is_ok() {
+            result = without_claim;
+            notes.push(
+                "the trail is replayed without its claim: SPIN merged statements in it, and the \
+                 claim does not fit the states in between. A trail made with `spin -o3` has them"
+                    .into(),
+            );
+        }
+    }
+    let mut fitted = result.map_err(|misfit| {
         Failure::usage(format!("{name} does not fit the model: {}", misfit.message))
     })?;
     notes.append(&mut fitted.notes);
@@ -162,7 +186,10 @@ fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
         text.push_str(&listing.violation(program, run, *violation));
     }
     if cycle {
-        text.push_str("The last steps repeat for ever.\n");
+        text.push_str(match run.cycle_start {
+            Some(start) if start < run.length => "The last steps repeat for ever.\n",
+            _ => "The run stays in this state for ever.\n",
+        });
     }
     if run.violations.is_empty() && !cycle {
         let steps = counted(run.length as u64, "step");
@@ -184,7 +211,30 @@ struct JsonTrail<'a> {
     cycle_start: Option<usize>,
     errors: Vec<JsonError>,
     steps: Vec<JsonStep<'a>>,
+    state: JsonState<'a>,
     notes: &'a [String],
+}
+
+/// The state at the end.
+#[derive(Default, Serialize)]
+struct JsonState<'a> {
+    variables: Vec<JsonVariable>,
+    processes: Vec<JsonProcess<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonVariable {
+    pid: Option<u16>,
+    name: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct JsonProcess<'a> {
+    pid: usize,
+    process: &'a str,
+    line: u32,
+    valid_end: bool,
 }
 
 #[derive(Serialize)]
@@ -224,6 +274,32 @@ struct JsonChange<'a> {
     after: Option<&'a str>,
 }
 
+/// What scripts read when there is nothing to replay.
+fn json_failure(args: &Args, failure: &Failure) -> String {
+    let message = match failure.message.as_str() {
+        "" => "the model has errors",
+        message => message,
+    };
+    let report = JsonTrail {
+        schema: 1,
+        version: env!("CARGO_PKG_VERSION"),
+        model: args.model.name(),
+        trail: args.trail.display().to_string(),
+        verdict: "error",
+        length: 0,
+        cycle_start: None,
+        errors: Vec::new(),
+        steps: Vec::new(),
+        state: JsonState::default(),
+        notes: &[message.to_owned()],
+    };
+    to_text(&report)
+}
+
+fn to_text(report: &JsonTrail<'_>) -> String {
+    serde_json::to_string_pretty(report).expect("a trail has nothing that JSON cannot hold") + "\n"
+}
+
 fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) -> String {
     let program = &model.program;
     let errors = run.violations.iter().map(|violation| {
@@ -249,9 +325,28 @@ fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) ->
         cycle_start: run.cycle_start,
         errors,
         steps: run.first.iter().chain(&run.last).map(json_step).collect(),
+        state: json_state(program, &run.end),
         notes,
     };
-    serde_json::to_string_pretty(&report).expect("a trail has nothing that JSON cannot hold") + "\n"
+    to_text(&report)
+}
+
+fn json_state<'a>(program: &'a Program, view: &View) -> JsonState<'a> {
+    let variables = values::variables(program, view).into_iter();
+    let processes = view.processes.iter().enumerate();
+    JsonState {
+        variables: variables
+            .map(|it| JsonVariable { pid: it.process, name: it.name, value: it.value })
+            .collect(),
+        processes: processes
+            .map(|(pid, process)| JsonProcess {
+                pid,
+                process: plain_name(&program.automaton(process.body).name),
+                line: line_of(program, process),
+                valid_end: program.automaton(process.body).state(process.state).end,
+            })
+            .collect(),
+    }
 }
 
 fn json_step(line: &StepLine) -> JsonStep<'_> {

@@ -90,6 +90,16 @@ fn json_stands_alone_and_has_the_promised_fields() {
     assert_eq!(json["complete"], true);
     let json = place.run(&["check", "--format", "json", "nowhere.pml"]).code(2).json();
     assert_eq!(json["verdict"], "error");
+    assert_eq!(json["diagnostics"][0]["message"], "there is no file `nowhere.pml`");
+    place.write("wrong.pml", "init {\n  x = 1\n}\n");
+    let json = place.run(&["check", "--format", "json", "wrong.pml"]).code(2).json();
+    let diagnostic = &json["diagnostics"][0];
+    assert_eq!(diagnostic["severity"], "error");
+    assert_eq!(diagnostic["message"], "`x` is not declared");
+    assert_eq!((&diagnostic["line"], &diagnostic["column"]), (&2.into(), &3.into()));
+    place.write("dubious.pml", "byte x;\ninit { x = 300 }\n");
+    let json = place.run(&["check", "--format", "json", "dubious.pml"]).code(0).json();
+    assert_eq!(json["diagnostics"][0]["severity"], "warning");
 }
 
 #[test]
@@ -223,7 +233,12 @@ fn a_trail_replays() {
     place.write("alien.trail", "1:0:77\n");
     place.run(&["trail", "asserts.pml", "alien.trail"]).code(2).err("no statement number 77");
     place.write("dead.trail", "1:5:0\n");
-    place.run(&["trail", "asserts.pml", "dead.trail"]).code(2).err("process 5, which is not alive");
+    place.run(&["trail", "asserts.pml", "dead.trail"]).code(2).err("there is no process 5 here");
+    let json = place.run(&["trail", "--json", "asserts.pml", "dead.trail"]).code(2).json();
+    assert_eq!(json["verdict"], "error");
+    place.write("stays.trail", "1:0:0\n-1:-1:-1\n");
+    let said = place.run(&["trail", "asserts.pml", "stays.trail"]).code(0);
+    said.out("without an error");
 }
 
 #[test]

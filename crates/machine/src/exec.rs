@@ -72,6 +72,14 @@ impl Findings {
         Self { tried: vec![false; transitions], ..Self::default() }
     }
 
+    /// Drops what came to light about a move that is not taken.
+    pub(crate) fn forget(&mut self) {
+        self.violations.clear();
+        if let Some(prints) = &mut self.prints {
+            prints.clear();
+        }
+    }
+
     fn mistakes_in(&mut self, transition: TransitionId) {
         let runtime = |error| Violation::Runtime(error, transition);
         self.violations.extend(self.mistakes.drain(..).map(runtime));
@@ -425,7 +433,6 @@ impl Machine {
             Action::Receive { channel, random, keep, args } => {
                 if let Some(message) = offered {
                     if self.header.trace.is_some() {
-                        self.event(work, true, message, id, findings)?;
                         self.event(work, false, message, id, findings)?;
                     }
                     return self.receive_fields(
@@ -705,7 +712,7 @@ impl Machine {
     }
 
     /// Moves the trace on by an event of the model.
-    fn event(
+    pub(crate) fn event(
         &self,
         work: &mut Work,
         send: bool,
@@ -774,7 +781,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether a process has a possible transition, asked by another.
+    /// Whether a process has a possible transition, asked by another. As in SPIN, `provided` does
+    /// not count.
     pub(crate) fn enabled(
         &self,
         asker: &Context<'_>,
@@ -788,11 +796,6 @@ impl Machine {
         }
         let context = Context { process: Some(process), asked: asker.asked + 1, ..*asker };
         let automaton = self.program.automaton(context.shape.processes[process].kind);
-        if let Some(provided) = &automaton.provided
-            && context.eval(provided, mistakes)? == 0
-        {
-            return Ok(false);
-        }
         for id in automaton.state(context.control(process)).transition_ids() {
             let action = &self.program.transition(id).action;
             if self.possible(&context, action, false, mistakes)? != Guard::No {

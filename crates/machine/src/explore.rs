@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{Action, Expr, StateId, TransitionId};
+use spinward_program::ir::{Action, StateId, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -55,6 +55,8 @@ struct Offer {
     message: Message,
     /// The state with the sender gone on.
     offered: Work,
+    /// What a trace has against the send, if it happens.
+    wrong: Vec<Violation>,
     answered: bool,
     scan: Scan,
 }
@@ -338,8 +340,7 @@ impl Machine {
         let frame = scratch.frames.last_mut().expect("a frame is left once");
         let steps = &scratch.steps[..frame.depth];
         if frame.claim_turn {
-            if frame.retry {
-                frame.retry = false;
+            if self.claim_tries_again(frame) {
                 frame.timeout = true;
                 frame.rewind();
                 return Flow::Continue(());
@@ -362,12 +363,22 @@ impl Machine {
                     frame.work.state[at] = 1;
                 }
                 sink.successor(&frame.work.state, steps)?;
-            } else if self.options.end_states && self.invalid_end(&frame.work) {
-                sink.violation(Violation::InvalidEndState, steps)?;
+            } else if self.options.end_states
+                && let Some(violation) = self.invalid_end(&frame.work)
+            {
+                sink.violation(violation, steps)?;
             }
         }
         self.drop_frame(scratch);
         Flow::Continue(())
+    }
+
+    /// Whether the claim is to move once more with `timeout` true: if the system could not move after
+    /// it, and, as in SPIN's verifier, if the claim can ask for `timeout` and has no move without.
+    fn claim_tries_again(&self, frame: &Frame) -> bool {
+        let uses = &self.program.uses;
+        let asks = uses.timeout && uses.timeout_in_claim;
+        !frame.timeout && (frame.retry || asks && !frame.any)
     }
 
     pub(crate) fn claim_ended(&self, work: &Work) -> bool {
@@ -397,13 +408,17 @@ impl Machine {
         })
     }
 
-    pub(crate) fn invalid_end(&self, work: &Work) -> bool {
+    /// What is wrong with a state in which nobody can move.
+    pub(crate) fn invalid_end(&self, work: &Work) -> Option<Violation> {
         let context = self.context(&work.state, &work.shape, None, false);
-        work.shape
-            .processes
-            .iter()
-            .enumerate()
-            .any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end)
+        let mut processes = work.shape.processes.iter().enumerate();
+        if processes.any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end) {
+            return Some(Violation::InvalidEndState);
+        }
+        // As in SPIN, a model whose processes are all gone is asked nothing more.
+        let (at, body) = (self.header.trace?, self.program.trace?);
+        let trace = self.program.automaton(body).state(StateId(load_u16(&work.state, at)));
+        (!trace.end && !work.shape.processes.is_empty()).then_some(Violation::TraceUnfinished)
     }
 
     /// The next move of a frame; the state it leads to is put into `next`.
@@ -463,11 +478,13 @@ impl Machine {
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
                     let mut message = Message::default();
-                    match self.offer(&context, id, &mut message, findings) {
-                        Ok(()) => {
+                    let offer = self
+                        .offer(&context, id, &mut message, findings)
+                        .and_then(|()| self.make_offer(&frame.work, step, message, findings));
+                    match offer {
+                        Ok(offer) => {
                             scan.escape = transition.escape;
-                            frame.offer =
-                                Some(Box::new(self.make_offer(&frame.work, process, id, message)));
+                            frame.offer = Some(Box::new(offer));
                             continue;
                         }
                         Err(error) => Err(error),
@@ -506,12 +523,8 @@ impl Machine {
         let transitions = automaton.state(context.control(process)).transitions.clone();
         let mut mistakes = Mistakes::new();
         let allowed = (|| {
-            if let Some(provided) = &automaton.provided
-                && context.eval(provided, &mut mistakes)? == 0
-            {
-                return Ok(false);
-            }
-            self.has_highest_priority(&context, process, &mut mistakes)
+            Ok(self.is_provided(&context, &mut mistakes)?
+                && self.has_highest_priority(&context, process, &mut mistakes)?)
         })();
         if let Err(error) = allowed {
             mistakes.push(error);
@@ -520,6 +533,19 @@ impl Machine {
         findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
+        }
+    }
+
+    /// Whether the `provided` clause of the process that asks lets it move.
+    fn is_provided(
+        &self,
+        context: &Context<'_>,
+        mistakes: &mut Mistakes,
+    ) -> Result<bool, RuntimeError> {
+        let body = context.process.map(|process| context.shape.processes[process].kind);
+        match body.and_then(|body| self.program.automaton(body).provided.as_ref()) {
+            Some(provided) => Ok(context.eval(provided, mistakes)? != 0),
+            None => Ok(true),
         }
     }
 
@@ -534,8 +560,10 @@ impl Machine {
         }
         let own = context.priority(process);
         for other in 0..context.shape.processes.len() {
+            let its_own = Context { process: Some(other), ..*context };
             if other != process
                 && context.priority(other) > own
+                && self.is_provided(&its_own, mistakes)?
                 && self.enabled(context, other, mistakes)?
             {
                 return Ok(false);
@@ -556,11 +584,7 @@ impl Machine {
     ) {
         let counts = !matches!(
             self.program.transition(id).action,
-            Action::Skip
-                | Action::Else
-                | Action::Die
-                | Action::DStep { .. }
-                | Action::Condition(Expr::Const(_))
+            Action::Skip | Action::Else | Action::Die | Action::DStep { .. }
         );
         if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
@@ -570,14 +594,18 @@ impl Machine {
     fn make_offer(
         &self,
         work: &Work,
-        sender: usize,
-        transition: TransitionId,
+        send: Step,
         message: Message,
-    ) -> Offer {
+        findings: &mut Findings,
+    ) -> Result<Offer, RuntimeError> {
+        let (sender, transition) = (usize::from(send.process), send.transition);
         let mut offered = work.clone();
         self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        let others = findings.violations.len();
+        self.event(&mut offered, true, &message, transition, findings)?;
+        let wrong = findings.violations.split_off(others);
         let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
-        Offer { sender, transition, message, offered, answered: false, scan }
+        Ok(Offer { sender, transition, message, offered, wrong, answered: false, scan })
     }
 
     /// The next answer to an offer.
@@ -617,6 +645,7 @@ impl Machine {
                 Ok(false) if findings.violations.is_empty() => continue,
                 Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
+                    findings.violations.append(&mut offer.wrong);
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
                     self.take_answer(next, process, id, timeout, &offer.message, findings)
@@ -687,29 +716,29 @@ impl Machine {
         None
     }
 
-    /// All moves of a state between two steps of a run. With a claim and inside of an atomic
-    /// sequence that blocks, there are none: it is the claim's turn then. Gives also what is wrong
-    /// there, and whether it is a state as searches know it: not one inside of an atomic sequence
-    /// that goes on.
+    /// All moves of the system between two steps of a run; what is wrong if there are none; and
+    /// whether searches see the state. With a claim and inside of an atomic sequence that blocks
+    /// there are no moves: it is the claim's turn then.
     pub(crate) fn all_moves(
         &self,
         work: Work,
         exclusive: Option<usize>,
+        timeout: bool,
         scratch: &mut Scratch,
-        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+        mut each: impl FnMut(Taken, &Work, bool, &mut Findings),
     ) -> (Vec<Violation>, bool) {
         let mut frame = Frame::new(work);
         frame.exclusive = exclusive;
+        frame.timeout = timeout;
         let mut next = frame.work.clone();
         loop {
             frame.rewind();
             let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                let violations = std::mem::take(&mut scratch.findings.violations);
                 if taken.count == 0 {
-                    found.extend(violations);
+                    found.append(&mut scratch.findings.violations);
                 } else {
-                    each(taken, &next, violations);
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
                 }
             }
             if frame.any {
@@ -725,50 +754,41 @@ impl Machine {
                 frame.timeout = true;
                 continue;
             }
-            if self.header.claim.is_none()
-                && self.options.end_states
-                && self.invalid_end(&frame.work)
-            {
-                found.push(Violation::InvalidEndState);
+            if self.header.claim.is_none() && self.options.end_states {
+                found.extend(self.invalid_end(&frame.work));
             }
             return (found, true);
         }
     }
 
-    /// All moves of the claim: those with `timeout` false, and where the system cannot move also
-    /// those with `timeout` true.
+    /// All moves of the claim, and what is wrong if there are none. A move that is possible with
+    /// `timeout` true and with `timeout` false comes twice.
     pub(crate) fn claim_moves(
         &self,
         work: Work,
         scratch: &mut Scratch,
-        mut each: impl FnMut(Taken, &Work, Vec<Violation>),
+        mut each: impl FnMut(Taken, &Work, bool, &mut Findings),
     ) -> Vec<Violation> {
         let stuck = self.program.uses.timeout && self.is_stuck(&work, scratch);
         let mut frame = Frame::new(work);
         frame.claim_turn = true;
         let mut next = frame.work.clone();
-        let mut offered = Vec::new();
         let mut found = Vec::new();
-        for timeout in [false, true] {
-            frame.timeout = timeout;
+        loop {
             frame.rewind();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
-                let violations = std::mem::take(&mut scratch.findings.violations);
                 if taken.count == 0 {
-                    found.extend(violations);
-                    continue;
-                }
-                let told = (taken.steps[0], next.state.clone(), violations.clone());
-                if !offered.contains(&told) {
-                    offered.push(told);
-                    each(taken, &next, violations);
+                    found.append(&mut scratch.findings.violations);
+                } else {
+                    each(taken, &next, frame.timeout, &mut scratch.findings);
                 }
             }
-            if !stuck {
-                break;
+            frame.retry |= stuck;
+            if !self.claim_tries_again(&frame) {
+                return found;
             }
+            frame.timeout = true;
         }
-        found
     }
 
     /// Whether no process can move while `timeout` is false.
@@ -776,8 +796,9 @@ impl Machine {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();
-        while self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {}
-        scratch.findings.violations.clear();
+        while !frame.any && self.next_move(&mut frame, &mut next, &mut scratch.findings).is_some() {
+        }
+        scratch.findings.forget();
         !frame.any
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use spinward_program::Program;
 use spinward_program::ir::{Action, Block, BodyId, StateId};
 
-use crate::exec::Work;
+use crate::exec::{Findings, Work};
 use crate::explore::{CLAIM, Scratch, Taken};
 use crate::memory::{load, load_u16, load_u32, store_u16};
 use crate::shape::{Header, Shapes};
@@ -51,10 +51,12 @@ pub struct Config {
     pub exclusive: Option<u16>,
     /// Whether the claim has moved and the system is next.
     pub system_turn: bool,
+    /// Whether the claim moved with `timeout` true, which it then is for all of the system's step.
+    pub timeout: bool,
 }
 
 /// One step a run may take next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Move {
     /// Its line in the trail; two for a rendezvous, the sender's first.
     pub steps: Vec<Step>,
@@ -62,6 +64,8 @@ pub struct Move {
     pub next: Option<Config>,
     /// What goes wrong in it.
     pub violations: Vec<Violation>,
+    /// What its last step prints.
+    pub output: String,
 }
 
 impl Machine {
@@ -123,7 +127,7 @@ impl Machine {
 
     /// Where every run starts.
     pub fn start(&self) -> Config {
-        Config { state: self.initial.clone(), exclusive: None, system_turn: false }
+        Config { state: self.initial.clone(), exclusive: None, system_turn: false, timeout: false }
     }
 
     /// All steps a run may take next, in SPIN's order, and what is wrong if there are none.
@@ -137,31 +141,35 @@ impl Machine {
         let work = self.work(&config.state);
         let ended = self.claim_ended(&work);
         let exclusive = config.exclusive.map(usize::from);
-        let take = |taken: Taken, next: &Work, mut violations: Vec<Violation>| {
+        let take = |taken: Taken, next: &Work, timeout: bool, findings: &mut Findings| {
+            let over = claim_turn && taken.alive && self.claim_ended(next);
+            let mut violations = std::mem::take(&mut findings.violations);
+            violations.extend(over.then_some(Violation::ClaimEnd));
+            let alone = taken.exclusive.is_some();
+            let system_turn = claimed && alone != claim_turn;
             let next = taken.alive.then(|| Config {
                 state: next.state.clone(),
                 exclusive: taken.exclusive.filter(|&p| p != CLAIM).map(|p| p as u16),
-                system_turn: claimed
-                    && if claim_turn {
-                        taken.exclusive.is_none()
-                    } else {
-                        taken.exclusive.is_some()
-                    },
+                system_turn,
+                timeout: timeout && system_turn,
             });
-            let over = |config: &Config| self.claim_ended(&self.work(&config.state));
-            if claim_turn && next.as_ref().is_some_and(over) {
-                violations.push(Violation::ClaimEnd);
-            }
-            moves.push(Move { steps: taken.steps[..taken.count].to_vec(), next, violations });
+            moves.push(Move {
+                steps: taken.steps[..taken.count].to_vec(),
+                next,
+                violations,
+                output: findings.prints.as_mut().map(std::mem::take).unwrap_or_default(),
+            });
         };
+        scratch.findings.prints = Some(String::new());
         let (mut found, at_rest) = if claim_turn {
             (self.claim_moves(work, scratch, take), true)
         } else {
-            self.all_moves(work, exclusive, scratch, take)
+            self.all_moves(work, exclusive, config.timeout, scratch, take)
         };
         if claimed && config.system_turn && moves.is_empty() {
-            let next = Config { system_turn: false, exclusive: None, ..config.clone() };
-            moves.push(Move { steps: Vec::new(), next: Some(next), violations: Vec::new() });
+            let state = config.state.clone();
+            let next = Config { state, exclusive: None, system_turn: false, timeout: false };
+            moves.push(Move { next: Some(next), ..Move::default() });
         }
         if claim_turn && ended {
             found.push(Violation::ClaimEnd);
@@ -170,22 +178,6 @@ impl Machine {
             found.extend(self.broken_invariants(&self.work(&config.state)));
         }
         (moves, found)
-    }
-
-    /// What a step prints (`printf`), if it is taken in this state.
-    pub fn output(&self, state: &[u8], step: Step) -> Option<String> {
-        let mut scratch = self.scratch();
-        scratch.findings.prints = Some(String::new());
-        let process = (!step.is_claim()).then_some(usize::from(step.process));
-        let mut work = self.work(state);
-        // A receiver in a rendezvous cannot be run alone, and prints nothing.
-        if let Action::Receive { .. } | Action::Send { .. } =
-            &self.program.transition(step.transition).action
-        {
-            return None;
-        }
-        self.take(&mut work, process, step.transition, true, &mut scratch.findings).ok()?;
-        scratch.findings.prints.filter(|text| !text.is_empty())
     }
 
     /// A state in the model's own terms.

@@ -154,7 +154,8 @@ impl Header {
             })
         };
         let claim = field(claim, size_of::<u16>());
-        let stutter = field(claim.is_some() && program.uses.timeout_in_claim, 1);
+        let asks = program.uses.timeout && program.uses.timeout_in_claim;
+        let stutter = field(claim.is_some() && asks, 1);
         let trace = field(trace, size_of::<u16>());
         let last = field(program.uses.last, 1);
         let globals = end;

@@ -10,6 +10,8 @@ pub enum Violation {
     Assertion(TransitionId),
     /// Nobody can move and some process is not at a valid end.
     InvalidEndState,
+    /// Nobody can move and the trace is not at its end (`trace`).
+    TraceUnfinished,
     /// One of the program's conditions, by its number, does not hold in every state.
     Invariant(u32),
     /// One of the program's conditions, by its number, has no value in some state.
@@ -73,7 +75,7 @@ impl Violation {
     pub fn kind(self) -> &'static str {
         match self {
             Self::Assertion(_) => "assertion",
-            Self::InvalidEndState => "invalid-end-state",
+            Self::InvalidEndState | Self::TraceUnfinished => "invalid-end-state",
             Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
             Self::TraceMismatch | Self::TraceComplete => "trace",
@@ -103,6 +105,9 @@ impl Violation {
         let text = |id: TransitionId| program.element(program.transition(id).element).text.as_str();
         match self {
             Self::Assertion(id) => format!("assertion violated: {}", text(id)),
+            Self::TraceUnfinished => {
+                "invalid end state: no process can move, and the trace is not at its end".into()
+            }
             Self::InvalidEndState => {
                 "invalid end state: no process can move, and not all are at a valid end".into()
             }

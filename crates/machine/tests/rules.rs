@@ -73,3 +73,30 @@ fn every_rule_gives_spins_counts() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// What comes of a state, in order: `s` a successor, `v` a violation.
+struct Events(String);
+
+impl Sink for Events {
+    fn successor(&mut self, _: &[u8], _: &[Step]) -> Flow {
+        self.0.push('s');
+        Flow::Continue(())
+    }
+
+    fn violation(&mut self, _: Violation, _: &[Step]) -> Flow {
+        self.0.push('v');
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn what_goes_wrong_in_a_guard_comes_when_it_is_looked_at() {
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules");
+    let machine = machine(&rules.join("peek_of_rendezvous.pml"));
+    let mut state = Vec::new();
+    machine.initial(&mut state);
+    let mut events = Events(String::new());
+    _ = machine.expand(&state, &mut machine.scratch(), &mut events);
+    // Q offers twice, and P peeks twice each time; Q skips; P peeks twice and goes on.
+    assert_eq!(events.0, "vvvvsvvs");
+}

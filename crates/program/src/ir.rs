@@ -101,9 +101,9 @@ pub struct Condition {
 /// Features that change what the machine must do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// `timeout`
+    /// `timeout` outside of never claims
     pub timeout: bool,
-    /// `timeout` in a never claim
+    /// `timeout` in a never claim; it is false for ever if it stands nowhere else
     pub timeout_in_claim: bool,
     /// `priority`, `set_priority`, `get_priority`, `_priority`: processes have a priority and it
     /// decides who moves.

@@ -428,10 +428,6 @@ fn mistakes_are_told() {
 fn what_is_dubious_is_told() {
     for (text, message) in [
         (
-            "chan c = [1] of { byte }; active proctype P() { if :: c!1 :: else fi }",
-            "`else` beside a send or receive",
-        ),
-        (
             "byte x; active proctype P() { atomic { x = 1; progress: x = 2; x = 3 } }",
             "label `progress` inside of `atomic` has no effect",
         ),

@@ -62,7 +62,8 @@ pub use error::Error;
 pub use model::{Formula, Model};
 pub use options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 pub use report::{
-    Reason, ReasonCode, Report, ReportedError, Seconds, Statistics, Unreached, Verdict,
+    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Unreached,
+    Verdict,
 };
 pub use spinward_search::Progress;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use spinward_machine::{Options, Step, Violation};
+use spinward_promela::{Diagnostic, SourceMap};
 
 use crate::Error;
 
@@ -40,6 +41,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Statements that no run comes to; only known if everything was looked at.
     pub unreached: Vec<Unreached>,
+    /// What is wrong with the text of the model, or dubious in it.
+    pub diagnostics: Vec<ReportedDiagnostic>,
 }
 
 impl Report {
@@ -64,6 +67,12 @@ impl Report {
             optimize: "none",
             notes: Vec::new(),
             unreached: Vec::new(),
+            diagnostics: match error {
+                Error::Model { source_map, diagnostics } => {
+                    diagnostics.iter().map(|d| ReportedDiagnostic::new(source_map, d)).collect()
+                }
+                _ => Vec::new(),
+            },
         }
     }
 
@@ -211,6 +220,40 @@ pub struct Seconds {
     pub search: f64,
     /// All.
     pub total: f64,
+}
+
+/// Something wrong with the text of a model, or dubious in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReportedDiagnostic {
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    /// In words.
+    pub message: String,
+    /// The file; none if it concerns the model as a whole.
+    pub file: Option<String>,
+    /// The line, counted from 1.
+    pub line: Option<u32>,
+    /// The column, counted from 1.
+    pub column: Option<u32>,
+    /// Why it is wrong.
+    pub notes: Vec<String>,
+    /// What to do about it.
+    pub help: Vec<String>,
+}
+
+impl ReportedDiagnostic {
+    pub(crate) fn new(source: &SourceMap, diagnostic: &Diagnostic) -> Self {
+        let position = diagnostic.span.map(|span| source.position(span));
+        Self {
+            severity: if diagnostic.is_error() { "error" } else { "warning" },
+            message: diagnostic.message.clone(),
+            file: diagnostic.span.map(|span| source.path(span).display().to_string()),
+            line: position.map(|position| position.line),
+            column: position.map(|position| position.column),
+            notes: diagnostic.notes.clone(),
+            help: diagnostic.help.clone(),
+        }
+    }
 }
 
 /// A statement that no run comes to.

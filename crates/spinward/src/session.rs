@@ -17,7 +17,9 @@ use crate::Error;
 use crate::check::Check;
 use crate::memory;
 use crate::plan::{Algorithm, Method, Plan, Task};
-use crate::report::{Reason, ReasonCode, Report, ReportedError, Seconds, Statistics, Verdict};
+use crate::report::{
+    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
+};
 use crate::unreached::unreached;
 
 /// Runs a check.
@@ -36,7 +38,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         start,
         own,
         allowed,
-        budget: allowed.saturating_sub(own),
+        // The allocator needs some room too.
+        budget: allowed.saturating_sub(own) / 32 * 31,
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
@@ -87,7 +90,10 @@ impl Session<'_> {
         let program = &self.check.model.program;
         let machine = Machine::new(program.clone(), task.options.clone(), self.check.stop.clone())
             .map_err(|error| {
-                Error::Usage(format!("the model has no first state: {}", error.describe()))
+                Error::Usage(format!(
+                    "the model goes wrong before its first step: {}",
+                    error.describe()
+                ))
             })?;
         let request = Request {
             limits: Limits {
@@ -194,8 +200,11 @@ impl Session<'_> {
         let counts = &outcome.counts;
         let covered = match outcome.stopped {
             Some(Stopped::Limit(_)) => format!(
-                " after {} states, {} of them expanded, up to depth {}",
-                counts.states, counts.expanded, counts.depth
+                " after {} state{}, {} of them expanded, up to depth {}",
+                counts.states,
+                if counts.states == 1 { "" } else { "s" },
+                counts.expanded,
+                counts.depth
             ),
             _ => String::new(),
         };
@@ -258,6 +267,11 @@ impl Session<'_> {
             por: false,
             optimize: "none",
             notes: self.method.notes,
+            diagnostics: model
+                .warnings
+                .iter()
+                .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
+                .collect(),
             unreached: if seen_all {
                 unreached(&model.program, &self.tried, &claims)
             } else {

@@ -403,6 +403,8 @@ fn an_invariant_alone_is_all_that_is_checked() {
     let kinds: Vec<_> = report.errors.iter().map(|error| error.kind).collect();
     assert_eq!(kinds, ["assertion", "invariant", "invalid-end-state"]);
     assert!(report.statistics.states_by_property.is_empty());
+    let unknown = check(text).property(Property::Invariant("x < 2".into())).run().unwrap_err();
+    assert_eq!(unknown.exit_code(), 2);
 }
 
 #[test]

@@ -13,12 +13,15 @@ use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
 use spinward_program::Program;
 use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space};
 
-use crate::replay::{Misfit, Walker, alternatives, mover_name};
+use crate::replay::{Misfit, Walker, alternatives, mover_name, not_alive};
 use crate::spin_format::{Line, Trail};
 
 /// The claim's ways that are tried before giving up; only trails that leave out the claim's moves
 /// need more than one.
 const MAX_CHOICES: usize = 200_000;
+
+const EXTRA_LINE: &str = "the last line of the trail is left out: SPIN adds one that has no \
+    meaning after an event that a trace does not allow";
 
 /// A trail in the machine's own terms.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +44,11 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
         Some(_) if non_progress => notes.push(
             "the trail was made by a search for non-progress cycles; it is replayed without \
              SPIN's claim for them"
+                .into(),
+        ),
+        Some(claim) if claim.0 as usize >= program.automata.len() => notes.push(
+            "the trail was made for an ltl property; it is replayed without the claim that SPIN \
+             makes of it"
                 .into(),
         ),
         Some(claim) if !known(&claim) => notes.push(format!(
@@ -78,6 +86,7 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         next_statements: Vec::new(),
         merged: trail.merged,
         violated: false,
+        bad_event: None,
         lines,
         cycle_line,
         first_lap: None,
@@ -128,6 +137,9 @@ struct Fitter<'a> {
     next_statements: Vec<Option<ElementId>>,
     /// Whether something went wrong in the last line taken.
     violated: bool,
+    /// Where the last event was that a trace does not allow: the lines and steps up to it, and what
+    /// it led to.
+    bad_event: Option<(usize, usize, Config)>,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
     /// Once the cycle is gone through a second time: how many lines there were before.
@@ -188,6 +200,10 @@ impl Fitter<'_> {
                 if self.merged && !self.violated {
                     self.finish_merged();
                 }
+                if !self.violated && self.walker.moves().1.is_empty() && self.drop_extra_line() {
+                    notes.push(EXTRA_LINE.into());
+                    return Ok(notes);
+                }
                 if !self.claim_left_out || self.ends_in_error() {
                     return Ok(notes);
                 }
@@ -206,6 +222,10 @@ impl Fitter<'_> {
                 let chosen = chosen.clone();
                 if self.take(&chosen) {
                     self.violated = !chosen.violations.is_empty();
+                    if chosen.violations.iter().any(|v| v.kind() == "trace") {
+                        let config = self.walker.config.clone();
+                        self.bad_event = Some((line + taken, self.steps.len(), config));
+                    }
                     for (moved, &step) in chosen.steps.iter().enumerate() {
                         self.take_merged(line + moved, step);
                     }
@@ -213,7 +233,13 @@ impl Fitter<'_> {
                     continue;
                 }
                 // A violation ends the run here.
-                if line + taken == self.lines.len() {
+                self.violated = true;
+                line += taken;
+                if line == self.lines.len() {
+                    return Ok(notes);
+                }
+                if self.is_superfluous(line, &[]) {
+                    notes.push(self.left_out(line));
                     return Ok(notes);
                 }
                 let message = "the run ends here with an error, but the trail goes on".into();
@@ -229,12 +255,11 @@ impl Fitter<'_> {
                     continue;
                 }
                 self.give_up(line, "the run ends here with an error, but the trail goes on".into());
-            } else if line + 1 == self.lines.len() && wrong.contains(&Violation::InvalidEndState) {
-                notes.push(format!(
-                    "the last line of the trail (line {}) is left out: nobody can move there. \
-                     SPIN's breadth-first search adds such a line",
-                    self.lines[line].number
-                ));
+            } else if self.is_superfluous(line, &wrong) {
+                notes.push(self.left_out(line));
+                return Ok(notes);
+            } else if line + 1 == self.lines.len() && self.drop_extra_line() {
+                notes.push(EXTRA_LINE.into());
                 return Ok(notes);
             } else if self.goes_wrong(line, &wrong) {
                 notes.push(
@@ -274,18 +299,43 @@ impl Fitter<'_> {
         false
     }
 
-    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are.
+    /// Whether the run shows an error before the last line of the trail, so that this may be one of
+    /// those that SPIN adds: its breadth-first search to a deadlock, its depth-first search when it
+    /// goes on after an error.
+    fn is_superfluous(&self, line: usize, wrong: &[Violation]) -> bool {
+        let ends_the_run = |violation: &Violation| {
+            matches!(
+                violation,
+                Violation::InvalidEndState | Violation::TraceUnfinished | Violation::ClaimEnd
+            )
+        };
+        line + 1 == self.lines.len() && (self.violated || wrong.iter().any(ends_the_run))
+    }
+
+    fn left_out(&self, line: usize) -> String {
+        format!(
+            "the last line of the trail (line {}) is left out: it is not possible there, and the \
+             run shows an error before it. SPIN sometimes adds such a line",
+            self.lines[line].number
+        )
+    }
+
+    /// The move the line (and for a rendezvous the next) stands for, and how many lines that are. A
+    /// rendezvous whose send is wrong may end the trail with its first half.
     fn matching<'m>(&self, moves: &'m [Move], line: usize) -> Option<(&'m Move, usize)> {
         let program = self.walker.machine.program();
+        let rest = &self.lines[line..];
         let fits = |m: &&Move| {
-            self.lines[line..].len() >= m.steps.len()
-                && m.steps.iter().zip(&self.lines[line..]).all(|(step, line)| {
-                    step.process == line.process
-                        && program.transition(step.transition).element == line.element
-                })
+            m.steps.iter().zip(rest).all(|(step, line)| {
+                step.process == line.process
+                    && program.transition(step.transition).element == line.element
+            })
         };
-        let best = moves.iter().filter(fits).max_by_key(|m| m.steps.len())?;
-        Some((best, best.steps.len()))
+        let whole = |m: &&Move| m.steps.len() <= rest.len();
+        let fitting = moves.iter().filter(fits);
+        let best = fitting.clone().filter(whole).max_by_key(|m| m.steps.len());
+        let wrong = || fitting.clone().find(|m| !m.violations.is_empty());
+        best.or_else(wrong).map(|best| (best, best.steps.len().min(rest.len())))
     }
 
     /// The next step of a merged chain: of the process that keeps all others from moving, or of the
@@ -346,6 +396,19 @@ impl Fitter<'_> {
         }
         self.steps.truncate(end.0);
         self.walker.config = end.1;
+    }
+
+    /// Goes back before the last line, if the one before it showed what a trace does not allow: SPIN
+    /// adds a line to such trails, left over from an earlier run.
+    fn drop_extra_line(&mut self) -> bool {
+        match self.bad_event.take() {
+            Some((lines, steps, config)) if lines + 1 == self.lines.len() => {
+                self.steps.truncate(steps);
+                self.walker.config = config;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Whether the rest of the trail is what SPIN looked at when it went wrong, without its being
@@ -460,9 +523,11 @@ impl Fitter<'_> {
     fn cannot(&self, moves: &[Move], line: Line) -> String {
         let machine = self.walker.machine;
         let element = machine.program().element(line.element);
+        let Some(who) = mover_name(machine, &self.walker.config, line.process) else {
+            return not_alive(line.process);
+        };
         format!(
-            "{} cannot do `{}` (line {} of the model) here; {}",
-            mover_name(machine, &self.walker.config, line.process),
+            "{who} cannot do `{}` (line {} of the model) here; {}",
             element.text,
             machine.program().source.line(element.span),
             alternatives(machine, moves, line.process)

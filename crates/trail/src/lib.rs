@@ -2,7 +2,7 @@
 //!
 //! A run is a list of [`Step`](spinward_machine::Step)s. [`spin_format`] reads and writes it as
 //! SPIN's trail files do. [`guided`] fits a trail of SPIN to the model and gives its steps.
-//! [`replay`] takes the steps one by one through the machine, so that nothing is shown that the
+//! [`mod@replay`] takes the steps one by one through the machine, so that nothing is shown that the
 //! model cannot do. [`run`] tells each of them in the model's own terms, with what it changed
 //! ([`values`]); [`listing`] prints that for people, [`spin_listing`] as SPIN would.
 

@@ -60,7 +60,13 @@ impl Listing {
         };
         print(&first, &mut text);
         if run.left_out > 0 {
-            let number = run.left_out;
+            let number = if self.claim {
+                run.left_out
+            } else {
+                let before = first.last().map_or(0, |line| line.number);
+                let after = last.first().map_or(run.length + 1, |line| line.number);
+                after.saturating_sub(before + 1)
+            };
             let note = format!("... {number} more {} ...", plural(number, "step"));
             let _ = writeln!(text, "  {}", self.paint(DIM, &note));
         }
@@ -198,20 +204,27 @@ fn change(line: &StepLine, change: &Change) -> String {
     }
 }
 
+/// The line a process is at.
+pub fn line_of(program: &Program, process: &ProcessView) -> u32 {
+    let automaton = program.automaton(process.body);
+    let state = automaton.state(process.state);
+    let own = state.element.map(|id| program.element(id).span);
+    let first = || Some(program.transition(state.transition_ids().next()?).span);
+    program.source.line(own.or_else(first).unwrap_or(automaton.span))
+}
+
 /// Where a process is: the line, and what it may do there.
 pub fn where_is(program: &Program, process: &ProcessView) -> String {
     let automaton = program.automaton(process.body);
     let state = automaton.state(process.state);
     let mut texts: Vec<&str> = Vec::new();
-    let mut span = state.element.map(|id| program.element(id).span);
     for id in state.transition_ids() {
         let element = program.element(program.transition(id).element);
-        span.get_or_insert(element.span);
         if !texts.contains(&element.text.as_str()) {
             texts.push(&element.text);
         }
     }
-    let at = program.source.line(span.unwrap_or(automaton.span));
+    let at = line_of(program, process);
     let next = shortened(&texts.join(" | "));
     let end = if state.end { " (a valid end)" } else { "" };
     format!("at line {at}: {next}{end}")

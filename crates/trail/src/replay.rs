@@ -21,6 +21,8 @@ pub struct Event<'a> {
     pub after: Option<&'a Config>,
     /// What goes wrong in it.
     pub violations: &'a [Violation],
+    /// What its last step prints.
+    pub output: &'a str,
 }
 
 /// Where a run ends and what is wrong there.
@@ -74,6 +76,7 @@ pub fn replay(
             steps: &chosen.steps,
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
+            output: &chosen.output,
         });
         index += chosen.steps.len();
         violations.clone_from(&chosen.violations);
@@ -91,7 +94,12 @@ pub fn replay(
         }
     }
     let last = walker.config.clone();
-    violations.extend(walker.moves().1);
+    // What goes wrong in the last move may still be wrong in the state it leads to.
+    for violation in walker.moves().1 {
+        if !violations.contains(&violation) {
+            violations.push(violation);
+        }
+    }
     Ok(Outcome { last, violations, stopped: false })
 }
 
@@ -115,7 +123,13 @@ pub fn confirm(
     {
         return misfit(format!("the run does not show: {}", violation.describe(machine.program())));
     }
-    if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
+    if cycle_start == Some(steps.len()) {
+        // The run stays where it is; that is no choice of a model that can move.
+        let (moves, _) = machine.moves(&outcome.last, &mut machine.scratch());
+        if !moves.is_empty() {
+            return misfit("the cycle has no steps, but the model can move".into());
+        }
+    } else if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
         return misfit("the cycle does not come back to where it started".into());
     }
     Ok(())
@@ -130,7 +144,9 @@ fn best_match<'a>(moves: &'a [Move], rest: &[Step]) -> Option<&'a Move> {
 fn cannot(machine: &Machine, config: &Config, moves: &[Move], step: Step) -> String {
     let program = machine.program();
     let element = program.element(program.transition(step.transition).element);
-    let who = mover_name(machine, config, step.process);
+    let Some(who) = mover_name(machine, config, step.process) else {
+        return not_alive(step.process);
+    };
     format!(
         "{who} cannot do `{}` here; {}",
         element.text,
@@ -138,19 +154,20 @@ fn cannot(machine: &Machine, config: &Config, moves: &[Move], step: Step) -> Str
     )
 }
 
-/// A process as people call it: `P(1)`, `the claim`.
-pub(crate) fn mover_name(machine: &Machine, config: &Config, process: u16) -> String {
+/// A process as people call it: `P(1)`, `the claim`; none if it is not alive.
+pub(crate) fn mover_name(machine: &Machine, config: &Config, process: u16) -> Option<String> {
     if process == Step::CLAIM {
-        return "the claim".into();
+        return Some("the claim".into());
     }
     let view = machine.view(&config.state);
-    match view.processes.get(usize::from(process)) {
-        Some(p) => {
-            let name = &machine.program().automaton(p.body).name;
-            format!("{}({process})", plain_name(name))
-        }
-        None => format!("process {process}, which is not alive,"),
-    }
+    let body = view.processes.get(usize::from(process))?.body;
+    let name = &machine.program().automaton(body).name;
+    Some(format!("{}({process})", plain_name(name)))
+}
+
+/// Says that a process cannot move.
+pub(crate) fn not_alive(process: u16) -> String {
+    format!("there is no process {process} here")
 }
 
 /// What a process can do, in words.
@@ -185,8 +202,10 @@ impl<'a> Walker<'a> {
     /// The moves from here; each has a step. A system that cannot move beside a claim that can
     /// stays where it is, which is no step: that is done here.
     pub fn moves(&mut self) -> (Vec<Move>, Vec<Violation>) {
+        let mut wrong = Vec::new();
         loop {
-            let (moves, wrong) = self.machine.moves(&self.config, &mut self.scratch);
+            let (moves, found) = self.machine.moves(&self.config, &mut self.scratch);
+            wrong.extend(found);
             match moves.as_slice() {
                 [Move { steps, next: Some(next), .. }] if steps.is_empty() => {
                     self.config = next.clone();

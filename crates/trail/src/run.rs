@@ -193,7 +193,8 @@ impl Teller<'_> {
                 line: position.line,
                 statement: element.text.clone(),
                 changes: Vec::new(),
-                output: self.machine.output(&event.before.state, *step),
+                output: (offset + 1 == event.steps.len() && !event.output.is_empty())
+                    .then(|| event.output.to_owned()),
                 starts_cycle,
             });
         }

@@ -60,8 +60,11 @@ impl<'a> SpinListing<'a> {
             self.close_line(&mut text);
             text.push_str("      timeout\n");
         }
-        for step in event.steps {
+        for (index, step) in event.steps.iter().enumerate() {
             self.depth += usize::from(!step.is_claim());
+            if index + 1 == event.steps.len() {
+                self.output(*step, event.output, &mut text);
+            }
             self.step(*step, event, &before, after.as_ref(), &mut text);
         }
         if let Some(after) = &after {
@@ -69,6 +72,19 @@ impl<'a> SpinListing<'a> {
             self.variables(&before, after, &mut text);
         }
         text
+    }
+
+    /// What a step prints, in the column of its process.
+    fn output(&mut self, step: Step, output: &str, text: &mut String) {
+        if output.is_empty() {
+            return;
+        }
+        if !self.columns.flat && !self.open_line {
+            let column = if step.is_claim() { 0 } else { usize::from(step.process) };
+            text.push_str(&" ".repeat(4 * (column + 1) + 2));
+        }
+        text.push_str(output);
+        self.open_line = !output.ends_with('\n');
     }
 
     fn step(
@@ -80,14 +96,6 @@ impl<'a> SpinListing<'a> {
         text: &mut String,
     ) {
         let program = self.machine.program();
-        if let Some(output) = self.machine.output(&event.before.state, step) {
-            if !self.columns.flat && !self.open_line {
-                let indent = 4 * (usize::from(step.process) + 1) + 2;
-                text.push_str(&" ".repeat(indent));
-            }
-            text.push_str(&output);
-            self.open_line = !output.ends_with('\n');
-        }
         let transition = program.transition(step.transition);
         let element = program.element(transition.element);
         if step.is_claim() {
@@ -106,13 +114,21 @@ impl<'a> SpinListing<'a> {
         let line = program.source.line(element.span);
         let message = match &transition.action {
             Action::Send { .. } if self.columns.sends => {
-                exchanged(program, event, before, after).map(|m| format!("Send {m}\t->"))
+                let verb = if event.steps.len() > 1 { "Sent" } else { "Send" };
+                exchanged(program, event, before, after).map(|m| format!("{verb} {m}\t->"))
             }
             Action::Receive { .. } if self.columns.receives => {
                 exchanged(program, event, before, after).map(|m| format!("Recv {m}\t<-"))
             }
             _ => None,
         };
+        if let Some(after) = after.filter(|_| self.columns.statements) {
+            for (pid, new) in after.processes.iter().enumerate().skip(before.processes.len()) {
+                self.close_line(text);
+                let name = &program.automaton(new.body).name;
+                let _ = writeln!(text, "{head} creates proc {pid:2} ({name})");
+            }
+        }
         if let Some(message) = message {
             self.close_line(text);
             let channel = channel_of(program, before, step)
@@ -128,7 +144,7 @@ impl<'a> SpinListing<'a> {
             if matches!(transition.action, Action::Die) {
                 let _ = writeln!(text, "{head} terminates");
             } else {
-                let state = transition.from.0;
+                let state = element.state.0;
                 let statement = &element.text;
                 let _ = writeln!(text, "{head} {file}:{line} (state {state})\t[{statement}]");
             }

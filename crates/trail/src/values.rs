@@ -71,6 +71,45 @@ pub fn is_own_channel(program: &Program, view: &View, slot: &Slot, value: i32) -
         && channel.is_some_and(|c| base(&program.channel(c.kind).name) == base(&slot.name))
 }
 
+/// A variable, or a channel that can hold messages, with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Whose variable it is; none if it is global.
+    pub process: Option<u16>,
+    /// As a user would write it.
+    pub name: String,
+    /// Its value, or the messages.
+    pub value: String,
+}
+
+/// All that a state holds: globals, locals, channels, in this order. Variables that the user did not
+/// declare are left out.
+pub fn variables(program: &Program, view: &View) -> Vec<Variable> {
+    let mut all = Vec::new();
+    let mut add = |process: Option<u16>, slots: &[Slot], values: &[i32]| {
+        for (slot, &v) in slots.iter().zip(values) {
+            if !slot.synthetic && !is_own_channel(program, view, slot, v) {
+                let value = value(program, slot.ty, v);
+                all.push(Variable { process, name: slot.name.clone(), value });
+            }
+        }
+    };
+    add(None, &program.globals.slots, &view.globals);
+    add(None, &program.hidden.slots, &view.hidden);
+    for (pid, process) in view.processes.iter().enumerate() {
+        let locals = &program.automaton(process.body).locals.slots;
+        add(Some(pid as u16), locals, &process.locals);
+    }
+    for (index, channel) in view.channels.iter().enumerate() {
+        if program.channel(channel.kind).capacity > 0 {
+            let name = channel_name(program, view, index + 1);
+            let value = contents(program, channel.kind, &channel.messages);
+            all.push(Variable { process: None, name, value });
+        }
+    }
+    all
+}
+
 /// Something that differs between two states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {

@@ -84,3 +84,57 @@ fn a_misfit_says_what_is_possible() {
         "line 1 of the trail: P(0) cannot do `n = 2` (line 1 of the model) here; it cannot move"
     );
 }
+
+#[test]
+fn a_merged_chain_creates_its_processes_at_once() {
+    // Ids: x = n 0, end 1; a = run 2, b = run 3 (merged with 2), assert 4.
+    let text = "byte x; proctype C(byte n) { x = n }\n\
+        init { pid a, b; a = run C(1); b = run C(2); assert(x == 0) }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "-4:-4:-4\n1:0:2\n2:2:0\n3:0:4\n").unwrap();
+    assert_eq!(fitted.steps.len(), 4);
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Assertion(_)]));
+}
+
+#[test]
+fn an_error_at_the_end_is_not_left_behind() {
+    // Nothing is merged after the assertion, though Q could go on and block.
+    let text = "byte x; active proctype P() { assert(x == 1) }\n\
+        active proctype Q() { byte y; y = 1; y = 2; x == 1 }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "-4:-4:-4\n1:0:0\n").unwrap();
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Assertion(_)]));
+}
+
+#[test]
+fn a_wrong_event_is_followed_by_a_line_too_many() {
+    // Ids: c!1 0, c!2 1, end 2; x = 1 3. P cannot end before Q, Q can move.
+    let text = "byte x; chan c = [2] of { byte }; active proctype P() { c!1; c!2 }\n\
+        active proctype Q() { x = 1 } trace { c!1; c!1 }";
+    let machine = machine(text, false);
+    for last in ["3:0:2", "3:1:3"] {
+        let fitted = fitted(&machine, &format!("1:0:0\n2:0:1\n{last}\n")).unwrap();
+        assert_eq!(fitted.steps.len(), 2, "{last}");
+        assert_eq!(ends_in(&machine, &fitted), [Violation::TraceMismatch], "{last}");
+    }
+}
+
+#[test]
+fn a_statement_that_is_only_looked_at_may_end_a_trail() {
+    let text = "chan c = [0] of { byte }; active proctype P() { if :: c?[1] :: else fi }\n\
+        active proctype Q() { c!1 }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "1:0:0\n").unwrap();
+    assert_eq!(fitted.steps.len(), 0);
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Runtime(..)]));
+}
+
+#[test]
+fn half_of_a_rendezvous_may_end_a_trail() {
+    let text = "chan c = [0] of { byte }; active D_proctype P() { if :: c!1 :: c!2 fi }\n\
+        active proctype Q() { c?_ }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "1:0:1\n").unwrap();
+    assert_eq!(fitted.steps.len(), 2);
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Runtime(..)]));
+}

@@ -40,7 +40,11 @@ impl Generator {
         let mut header = match (plan.name.as_str(), plan.active) {
             ("init", _) => "init".to_owned(),
             (name, active) => {
-                let word = match self.class != Class::Claim && self.dice.chance(5) {
+                // SPIN takes an offer in a rendezvous for a step of a D_proctype, also if nobody
+                // answers it.
+                let allowed = self.class != Class::Claim
+                    && !self.shapes.iter().any(|shape| shape.rendezvous());
+                let word = match allowed && self.dice.chance(8) {
                     true => {
                         self.feature("D_proctype");
                         "D_proctype"

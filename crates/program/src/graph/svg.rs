@@ -12,11 +12,16 @@ const CHAR: f64 = 7.3;
 const LINE: f64 = 15.0;
 const MARGIN: f64 = 20.0;
 const TITLE: f64 = 30.0;
+/// From the middle of a line of text down to where its letters stand. (Not all viewers know
+/// `dominant-baseline`.)
+const BASELINE: f64 = 4.2;
+/// The length of the arrow that comes from nowhere, to the initial state.
+const ENTRY: f64 = 16.0;
 /// Longer statements are cut.
 const MAX_TEXT: usize = 48;
 
 const STYLE: &str = "\
-text{font:12px monospace;text-anchor:middle;dominant-baseline:central;fill:#222}\
+text{font:12px monospace;text-anchor:middle;fill:#222}\
 .title{font:bold 14px monospace;text-anchor:start}\
 .state{fill:#fff;stroke:#222}\
 .end{fill:#e6f4ea}.progress{fill:#e8f0fe}.accept{stroke-width:3}\
@@ -36,7 +41,7 @@ pub fn svg(program: &Program) -> String {
         let _ = writeln!(
             body,
             "<text class=\"title\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>",
-            y + LINE / 2.0,
+            y + LINE / 2.0 + BASELINE,
             escape(&title(automaton))
         );
         let _ =
@@ -51,7 +56,8 @@ pub fn svg(program: &Program) -> String {
          viewBox=\"0 0 {width:.0} {y:.0}\">\n<style>{STYLE}</style>\n\
          <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" \
          markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
-         <path d=\"M0 0L8 4L0 8z\" fill=\"#666\"/></marker></defs>\n{body}</svg>\n"
+         <path d=\"M0 0L8 4L0 8z\" fill=\"#666\"/></marker></defs>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{body}</svg>\n"
     )
 }
 
@@ -118,7 +124,7 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
             edge.height
         );
         for (i, line) in bundle.lines.iter().enumerate() {
-            let y = y - edge.height / 2.0 + (i as f64 + 0.5) * LINE;
+            let y = y - edge.height / 2.0 + (i as f64 + 0.5) * LINE + BASELINE;
             let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(line));
         }
     }
@@ -158,7 +164,15 @@ fn state(out: &mut String, automaton: &Automaton, id: StateId, node: &Node, (x, 
         node.height
     );
     let text = escape(&state_text(automaton, id));
-    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{text}</text>", y + BASELINE);
+    if id == automaton.initial {
+        let top = y - node.height / 2.0;
+        let _ = writeln!(
+            out,
+            "<path class=\"edge\" d=\"M{x:.1} {:.1}L{x:.1} {top:.1}\"/>",
+            top - ENTRY
+        );
+    }
 }
 
 /// A smooth line through the points, from the border of one node to that of the other.

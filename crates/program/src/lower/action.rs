@@ -72,10 +72,8 @@ impl<'a> Context<'a> {
         match &stmt.kind {
             StmtKind::Expr(expr) => match &expr.kind {
                 ExprKind::Run { .. } => self.run(None, expr),
-                _ => match self.expr(expr) {
-                    Expr::Const(1) => Action::Skip,
-                    value => Action::Condition(value),
-                },
+                ExprKind::Number(1) => Action::Skip,
+                _ => Action::Condition(self.expr(expr)),
             },
             StmtKind::Assign(var, AssignOp::Set(value)) => self.assign(var, value),
             StmtKind::Assign(var, AssignOp::Increment) => self.count(var, BinaryOp::Add),

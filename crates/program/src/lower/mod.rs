@@ -17,7 +17,7 @@ mod table;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use spinward_promela::ast::{Model, Unit};
+use spinward_promela::ast::{self, ExprKind, Model, Unit};
 use spinward_promela::symbols::{BodyKind, Symbols};
 use spinward_promela::{Diagnostic, Loaded};
 
@@ -222,7 +222,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             let uses = &mut self.context.uses;
             let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
             uses.timeout_in_claim |= uses.timeout && in_claim;
-            uses.timeout |= elsewhere;
+            uses.timeout = elsewhere || uses.timeout && !in_claim;
         }
         actions
     }
@@ -254,8 +254,31 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 _ => {}
             }
         }
-        uses.unless |=
+        for unit in &model.units {
+            if let Unit::Ltl(ltl) = unit {
+                self.use_of_formula(&ltl.formula);
+            }
+        }
+        self.context.uses.unless |=
             self.flow.elements.iter().any(|element| matches!(element.kind, Kind::Unless(..)));
+    }
+
+    /// What a formula reads is part of every state, as in SPIN, also when the formula is not
+    /// checked.
+    fn use_of_formula(&mut self, formula: &ast::Expr) {
+        match &formula.kind {
+            ExprKind::TemporalUnary(_, a) | ExprKind::Unary(_, a) => self.use_of_formula(a),
+            ExprKind::TemporalBinary(_, a, b) | ExprKind::Binary(_, a, b) => {
+                self.use_of_formula(a);
+                self.use_of_formula(b);
+            }
+            _ => {
+                let before = self.context.uses;
+                self.context.expr(formula);
+                let Uses { last, priorities, enabled, .. } = self.context.uses;
+                self.context.uses = Uses { last, priorities, enabled, ..before };
+            }
+        }
     }
 
     fn elements(&self) -> Vec<Element> {

@@ -1,5 +1,5 @@
 //! Walks over expressions: the labels of other processes in them, in the order SPIN's parser meets
-//! them, and the channels they ask about.
+//! them.
 
 use spinward_promela::ast::{
     AssignOp, Expr, ExprKind, ForRange, Initializer, Name, ReceiveArg, Stmt, StmtKind, VarRef,
@@ -11,13 +11,6 @@ pub(super) fn in_expr<'a>(expr: &'a Expr, found: &mut dyn FnMut(&'a Name, &'a Na
     if let ExprKind::RemoteLabel { proctype, label, .. } = &expr.kind {
         found(proctype, label);
     }
-}
-
-/// Whether `full(c)` and the like occur.
-pub(super) fn tests_channel(expr: &Expr) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::ChannelTest(..));
-    children(expr, &mut |child| found |= tests_channel(child));
-    found
 }
 
 /// Calls `visit` with the expressions of a statement itself, not of those inside of it.

@@ -3,12 +3,12 @@
 //! It accepts what SPIN accepts (the grammar of `spin.y` together with the repairs that SPIN's
 //! lexer makes to separators) and a little more where that is harmless. Four things are unusual:
 //!
-//! - A line's end may end a statement, so [`Parser::line_ends_statement`] is asked wherever the
+//! - A line's end may end a statement, so `Parser::line_ends_statement` is asked wherever the
 //!   next line's first word could also continue this one.
 //! - What a word means depends on what was declared before it: typedefs, process types and inlines
-//!   known so far are kept in [`Declared`].
+//!   known so far are kept in `Declared`.
 //! - An inline call is parsed by switching to a fresh stream of tokens, the inline's body with its
-//!   parameters replaced ([`inline`]).
+//!   parameters replaced (`inline`).
 //! - Depth is bounded ([`MAX_DEPTH`]), both of the recursion here and of the tree that results.
 //!
 //! A mistake is an `Err` up to the statement or unit that contains it; that one is dropped, the

@@ -13,12 +13,11 @@ mod statements;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_promela::ast::{
-    AssignOp, Body, Decl, Expr, ExprKind, Label, Model, Stmt, StmtKind, Unit, VarRef,
+    Body, Decl, Expr, ExprKind, Label, Model, Stmt, StmtKind, Unit, VarRef,
 };
 use spinward_promela::symbols::{BodyId, BodyKind, Symbol, Symbols};
 use spinward_promela::{Diagnostic, Span};
 
-use super::remote;
 use crate::ir::ElementId;
 
 /// A sequence of elements, in [`Flow::sequences`].
@@ -502,7 +501,7 @@ impl<'a> Flow<'a> {
     }
 
     fn add_choice(&mut self, is_loop: bool, options: &[SequenceId], span: Span) -> ElementId {
-        let options = self.else_last(options, span);
+        let options = self.else_last(options);
         let choice = self.create(Kind::Choice { is_loop, options: options.clone() }, span);
         let join = self.create(Kind::Join(if is_loop { Join::Do } else { Join::If }), span);
         for option in options {
@@ -528,7 +527,7 @@ impl<'a> Flow<'a> {
         choice
     }
 
-    fn else_last(&mut self, options: &[SequenceId], span: Span) -> Vec<SequenceId> {
+    fn else_last(&mut self, options: &[SequenceId]) -> Vec<SequenceId> {
         let starts_with_else = |flow: &Self, option: SequenceId| {
             matches!(flow.element(flow.sequence(option).first).kind, Kind::Else)
         };
@@ -540,32 +539,9 @@ impl<'a> Flow<'a> {
                 Diagnostic::error(place(second), "a second `else` in one choice")
                     .related(place(first), "first here"),
             );
-        } else if let [only] = elses[..]
-            && sorted.iter().any(|&option| self.uses_channel(self.sequence(option).first))
-        {
-            let at = self.element(self.sequence(only).first).span;
-            self.diagnostics.push(
-                Diagnostic::warning(at, "`else` beside a send or receive")
-                    .related(span, "in this choice")
-                    .note("it is possible whenever the message cannot pass right now"),
-            );
         }
         sorted.extend(elses);
         sorted
-    }
-
-    /// Whether the guard is a send or receive, or asks whether a channel is full or empty.
-    fn uses_channel(&self, first: ElementId) -> bool {
-        match &self.element(first).kind {
-            Kind::Simple(Simple::Statement(stmt)) => match &stmt.kind {
-                StmtKind::Send { .. } | StmtKind::Receive { .. } => true,
-                StmtKind::Expr(expr) | StmtKind::Assign(_, AssignOp::Set(expr)) => {
-                    remote::tests_channel(expr)
-                }
-                _ => false,
-            },
-            _ => false,
-        }
     }
 
     fn add_unless(&mut self, normal: SequenceId, escape: SequenceId, span: Span) -> ElementId {

@@ -1,0 +1,4 @@
+// 3 states, 7 transitions, holds
+byte x;
+active proctype P() { do :: x = 1 :: x = 2 :: assert(x != 2) od }
+never { do :: x != 2 od }

@@ -1,0 +1,4 @@
+// 11 states, 11 transitions, violated
+hidden byte h; byte x;
+active proctype P() { do :: x < 3 -> x++; h = x :: x == 3 -> x = 0 od }
+never { do :: h != 3 :: h == 3 -> break od }

@@ -1,0 +1,6 @@
+// 6 states, 7 transitions, holds
+chan c = [0] of { byte };
+byte x;
+active proctype P() { c!1; x = 1 }
+active proctype Q() provided (timeout) { c?1; x = 5 }
+never { do :: true od }
