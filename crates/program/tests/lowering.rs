@@ -482,8 +482,8 @@ fn refused(text: &str) -> String {
 /// Each of these would need gigabytes.
 #[test]
 fn a_short_text_cannot_ask_for_everything() {
-    let options = ":: x == 1 ".repeat(100);
-    let nested = format!("{}x == 2 {}", format!("if {options} :: ").repeat(300), "fi ".repeat(300));
+    let options = ":: x == 1 ".repeat(140);
+    let nested = format!("{}x == 2 {}", format!("if {options} :: ").repeat(200), "fi ".repeat(200));
     let nested = refused(&format!("byte x; init {{ {nested} }}"));
     assert_eq!(nested, "the model has more than 2097152 transitions");
 
@@ -532,7 +532,7 @@ fn labels_of_one_name_are_told_apart() {
     let text = format!("byte x; init {{ {} }}", block.repeat(5000));
     let program = program(&text);
     let automaton = &program.automata[0];
-    let back = program.transitions.iter().filter(|it| it.to.0 < it.from.0);
+    let back = program.transitions.iter().filter(|it| (1..it.from.0).contains(&it.to.0));
     // Each jump leads to the label in its own block, just before it.
     assert!(back.clone().count() > 0);
     assert!(back.clone().all(|it| it.from.0 - it.to.0 < 10), "{}", automaton.name);

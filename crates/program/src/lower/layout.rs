@@ -151,11 +151,16 @@ impl<'a> Layout<'a> {
         for &id in &variables {
             self.offsets[id.0 as usize] = u32::try_from(bytes).unwrap_or(u32::MAX);
             bytes = bytes.saturating_add(self.bytes(id));
+            if self.total > MAX_BLOCKS {
+                // It was told.
+                return Block::default();
+            }
             let total = self.total.saturating_add(bytes);
             let (needed, note) = if bytes > MAX_BLOCK {
                 let whose = "the variables of one process, and the global ones,";
                 (bytes, format!("{whose} may take {MAX_BLOCK} bytes"))
             } else if total > MAX_BLOCKS {
+                self.total = total;
                 (total, format!("the variables of all process types may take {MAX_BLOCKS} bytes"))
             } else {
                 continue;

@@ -217,7 +217,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
         for (i, element) in self.flow.elements.iter().enumerate() {
             let elsewhere = std::mem::take(&mut self.context.uses.timeout);
             let action = self.context.action(self.flow, ElementId(i as u32));
-            self.context.budget.spend(size::action(&action), element.span);
+            self.context.budget.spend_action(&action, element.span);
             actions.push(action);
             let uses = &mut self.context.uses;
             let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
@@ -366,7 +366,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
         for (i, row) in rows.iter().enumerate() {
             let element = self.flow.element(row.element);
             let action = &actions[row.element.0 as usize];
-            if !self.context.budget.spend(size::action(action), element.span) {
+            if !self.context.budget.spend_action(action, element.span) {
                 return;
             }
             let mut action = action.clone();

@@ -20,6 +20,12 @@ pub(super) struct Budget {
 }
 
 impl Budget {
+    /// Whether a copy of an action may be made for what stands at this place.
+    pub fn spend_action(&mut self, copied: &Action, span: Span) -> bool {
+        // To count is work, too.
+        self.exceeded.is_none() && self.spend(action(copied), span)
+    }
+
     /// Whether so many nodes may be made for what stands at this place.
     pub fn spend(&mut self, nodes: u64, span: Span) -> bool {
         self.spent = self.spent.saturating_add(nodes);
@@ -41,7 +47,7 @@ impl Budget {
 }
 
 /// The nodes of an action.
-pub(super) fn action(action: &Action) -> u64 {
+fn action(action: &Action) -> u64 {
     1 + match action {
         Action::Condition(a) | Action::Assert(a) | Action::SetOwnPriority(a) => expr(a),
         Action::PrintMtype(a, _) => expr(a),

@@ -392,7 +392,7 @@ fn records_that_double_are_measured_at_once() {
 /// What is looked up by name takes no longer for many names: each of these took minutes.
 #[test]
 fn many_mistakes_are_told_in_time() {
-    let many = 50_000;
+    let many = 20_000;
     let lines = |line: &dyn Fn(usize) -> String| -> String { (0..many).map(line).collect() };
     let labels = lines(&|i| format!("label{i}: skip; "));
     let jumps = lines(&|i| format!("goto lable{i}; "));
