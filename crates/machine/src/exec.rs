@@ -17,6 +17,9 @@ use crate::violation::{RuntimeError, Violation};
 /// SPIN's bound on living processes (a claim counts) and on channels.
 const MAX_ALIVE: usize = 255;
 
+/// Bytes of a state. The largest that SPIN was ever told to allow is far smaller.
+const MAX_BYTES: usize = 32 << 20;
+
 /// A `d_step` that goes wrong this often counts as one that does not end: each time is remembered.
 const MAX_VIOLATIONS: usize = 1 << 16;
 
@@ -602,7 +605,7 @@ impl Machine {
         let automaton = self.program.automaton(body);
         let start = work.shape.bytes;
         let bytes = self.header.process + automaton.locals.bytes as usize;
-        self.grow(work, Entity::Process(body), bytes);
+        self.grow(work, Entity::Process(body), bytes)?;
         store_u16(&mut work.state, start, automaton.initial.0);
         if self.program.uses.priorities {
             store(&mut work.state, start + 2, Scalar::U8, priority);
@@ -642,14 +645,18 @@ impl Machine {
             return Err(RuntimeError::TooManyChannels);
         }
         let bytes = self.program.channel(kind).bytes() as usize;
-        self.grow(work, Entity::Channel(kind), bytes);
+        self.grow(work, Entity::Channel(kind), bytes)?;
         Ok(number as i32)
     }
 
-    fn grow(&self, work: &mut Work, entity: Entity, bytes: usize) {
+    fn grow(&self, work: &mut Work, entity: Entity, bytes: usize) -> Result<(), RuntimeError> {
+        if work.shape.bytes + bytes > MAX_BYTES {
+            return Err(RuntimeError::StateTooLarge);
+        }
         work.shape = self.shapes.push(&work.shape, entity, bytes);
         work.state.resize(work.shape.bytes, 0);
         self.note_shape(work);
+        Ok(())
     }
 
     fn note_shape(&self, work: &mut Work) {

@@ -42,6 +42,8 @@ pub enum RuntimeError {
     TooManyProcesses,
     /// More than 255 channels.
     TooManyChannels,
+    /// A state that needs too much memory.
+    StateTooLarge,
     /// A channel variable that was never set.
     UninitializedChannel,
     /// A number that is no channel.
@@ -131,6 +133,7 @@ impl RuntimeError {
             }
             Self::TooManyProcesses => "more than 255 processes".into(),
             Self::TooManyChannels => "more than 255 channels".into(),
+            Self::StateTooLarge => "a state of more than 32 MB".into(),
             Self::UninitializedChannel => "a channel that was never set".into(),
             Self::NotAChannel(value) => format!("{value} is not the number of a channel"),
             Self::PollOfRendezvous => "a rendezvous channel holds no messages to look at".into(),

@@ -469,6 +469,75 @@ fn deep_nesting_does_no_harm() {
     }
 }
 
+/// The message of the one error of a model.
+#[track_caller]
+fn refused(text: &str) -> String {
+    let (program, diagnostics) = lower(text);
+    assert!(program.is_none());
+    let errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].message.clone()
+}
+
+/// Each of these would need gigabytes.
+#[test]
+fn a_short_text_cannot_ask_for_everything() {
+    let options = ":: x == 1 ".repeat(140);
+    let nested = format!("{}x == 2 {}", format!("if {options} :: ").repeat(200), "fi ".repeat(200));
+    let nested = refused(&format!("byte x; init {{ {nested} }}"));
+    assert_eq!(nested, "the model has more than 2097152 transitions");
+
+    let escape = format!("if {} fi", ":: x == 1 ".repeat(1000));
+    let steps = "x = 1; ".repeat(5000);
+    let escapes = refused(&format!("byte x; init {{ {{ {steps} }} unless {{ {escape} }} }}"));
+    assert_eq!(escapes, "the model has more than 2097152 transitions");
+
+    let large = |i: usize| format!("proctype P{i}() {{ byte a[1000000]; skip }} ");
+    let large: String = (0..100).map(large).collect();
+    assert_eq!(refused(&format!("{large} init {{ skip }}")), "the variables are too large");
+
+    let name = "n".repeat(100_000);
+    let long = refused(&format!("byte {name}[1000000]; init {{ skip }}"));
+    assert_eq!(long, "the names of the variables are too long");
+
+    let record = "typedef T { byte f[1000000] }; T t; chan c = [1] of { T };";
+    let sends = refused(&format!("{record} init {{ {} }}", "c!t; ".repeat(1000)));
+    assert_eq!(sends, "the model is too large");
+
+    let channels: String = (0..200).map(|i| format!("chan c{i} = [1] of {{ T }}; ")).collect();
+    assert_eq!(refused(&format!("{record} {channels} init {{ skip }}")), "the model is too large");
+
+    let guard = "x + ".repeat(500) + "x";
+    let guard = format!("({}0)", format!("({guard}) + ").repeat(300));
+    let wide = refused(&format!("byte x; init {{ {{ {steps} }} unless {{ {guard} }} }}"));
+    assert_eq!(wide, "the model is too large");
+}
+
+#[test]
+fn jumps_to_jumps_have_an_end() {
+    let jumps = |count: usize| -> String {
+        let jumps = (0..count).map(|i| format!("l{i}: goto l{}; ", i + 1));
+        format!("init {{ {} l{count}: skip }}", jumps.collect::<String>())
+    };
+    program(&jumps(5000));
+    let (none, diagnostics) = lower(&jumps(20_000));
+    assert!(none.is_none());
+    assert_eq!(diagnostics[0].message, "jumps that lead nowhere");
+}
+
+/// The best label for a jump is found among many of its name.
+#[test]
+fn labels_of_one_name_are_told_apart() {
+    let block = "{ skip; L: x = 1; if :: goto L :: skip fi }; ";
+    let text = format!("byte x; init {{ {} }}", block.repeat(5000));
+    let program = program(&text);
+    let automaton = &program.automata[0];
+    let back = program.transitions.iter().filter(|it| (1..it.from.0).contains(&it.to.0));
+    // Each jump leads to the label in its own block, just before it.
+    assert!(back.clone().count() > 0);
+    assert!(back.clone().all(|it| it.from.0 - it.to.0 < 10), "{}", automaton.name);
+}
+
 #[test]
 fn pictures_show_all_states_and_do_not_change() {
     let program = program(

@@ -120,6 +120,48 @@ fn each_limit_says_so() {
     }
 }
 
+/// A single step may be endless, may branch without end, and may go wrong on its way: limits end
+/// it all the same, and what was found is told.
+#[test]
+fn limits_hold_inside_of_a_step() {
+    let short = Duration::from_millis(100);
+    let endless = "int x; active proctype P() { atomic { do :: x++ od } }";
+    let counting = "int x; active proctype P() { d_step { do :: x++ od } }";
+    let branching = "byte i; byte a[40]; active proctype P() {
+        atomic { do :: i < 40 -> if :: a[i] = 1 :: a[i] = 2 fi; i++ :: i == 40 -> break od }
+    }";
+    let wrong = "int x; active proctype P() { atomic { do :: x++; assert(x < 9) od } }";
+    let wrong_once = "int x; active proctype P() { d_step { do :: x++; assert(x != 9) od } }";
+    let wrong_often = "int x; active proctype P() { d_step { do :: x++; assert(x < 0) od } }";
+    for store in [Store::Exact, Store::Stack] {
+        for search in [Search::Dfs, Search::Bfs] {
+            if store == Store::Stack && search == Search::Bfs {
+                continue;
+            }
+            let run = |text: &str| check(text).search(search).store(store).time(short).run();
+            for text in [endless, counting, branching, wrong_once] {
+                let report = run(text).unwrap();
+                assert_eq!(report.verdict, Verdict::Incomplete, "{search} {text}");
+                assert_eq!(codes(&report), [ReasonCode::Time]);
+            }
+            for (text, steps) in [(wrong, 18), (wrong_often, 1)] {
+                let report = run(text).unwrap();
+                assert_eq!(report.verdict, Verdict::Violated, "{search} {text}");
+                assert_eq!(report.errors[0].steps, steps);
+            }
+            let limited = check(endless).search(search).store(store).memory(100 << 20);
+            assert_eq!(codes(&limited.run().unwrap()), [ReasonCode::Memory]);
+        }
+    }
+}
+
+#[test]
+fn a_state_has_a_largest_size() {
+    let report = check("proctype P() { byte a[1000000]; a[0] == 1 } init { do :: run P() od }");
+    let report = report.max_states(100).run().unwrap();
+    assert!(report.errors[0].message.starts_with("a state of more than 32 MB"));
+}
+
 #[test]
 fn progress_is_told() {
     let mut states = Vec::new();

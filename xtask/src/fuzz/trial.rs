@@ -20,8 +20,8 @@ const STATES: u64 = 2000;
 const TIME: Duration = Duration::from_secs(1);
 const MEMORY: u64 = 256 << 20;
 const STEPS: usize = 100;
-/// Runs and models up to this size are also shown in full; it takes time beyond reason.
-const SHOWN: usize = 2000;
+/// Runs of up to so many bytes of states are also shown in full.
+const SHOWN: usize = 20 << 20;
 
 /// Tries everything with a text.
 pub fn run(path: &Path, text: &str) {
@@ -131,7 +131,7 @@ fn tell(model: &Model, trail: &Trail, violation: Violation) {
     let machine = Machine::new(program.clone(), options, Arc::default());
     let machine = machine.unwrap_or_else(|error| panic!("{}", error.describe()));
     let fitted = fit(&machine, &read).unwrap_or_else(|misfit| panic!("a trail: {misfit}"));
-    let keep = if fitted.steps.len() < SHOWN { Keep::ALL } else { Keep::SHORT };
+    let keep = if is_short(&machine, &fitted.steps) { Keep::ALL } else { Keep::SHORT };
     let run = describe(&machine, &fitted.steps, None, keep);
     let run = run.unwrap_or_else(|misfit| panic!("a trail, told: {misfit}"));
     assert!(run.violations.contains(&violation), "the trail has no {violation:?}");
@@ -140,6 +140,11 @@ fn tell(model: &Model, trail: &Trail, violation: Violation) {
     listing.violation(program, &run, violation);
     listing.state(program, &run.end);
     list(&machine, &fitted.steps);
+}
+
+/// Whether all steps of a run can be shown in time.
+fn is_short(machine: &Machine, steps: &[Step]) -> bool {
+    machine.start().state.len().saturating_mul(steps.len()) < SHOWN
 }
 
 /// Shows a run as SPIN would.
@@ -153,7 +158,7 @@ fn list(machine: &Machine, steps: &[Step]) {
         flat: false,
     };
     let mut listing = SpinListing::new(machine, all);
-    let steps = if steps.len() < SHOWN { steps } else { &[] };
+    let steps = if is_short(machine, steps) { steps } else { &[] };
     let outcome = replay(machine, steps, &mut |event| drop(listing.event(event)));
     let outcome = outcome.unwrap_or_else(|misfit| panic!("a run: {misfit}"));
     listing.end(&machine.view(&outcome.last.state));

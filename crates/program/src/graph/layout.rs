@@ -43,6 +43,8 @@ const LAYER_GAP: f64 = 14.0;
 const MAX_LAYER_GAP: f64 = 60.0;
 const SLOPE: f64 = 0.08;
 const SWEEPS: usize = 12;
+/// Beyond this many cells nobody looks at the curves.
+const MAX_CELLS: usize = 100_000;
 
 /// A node or helper in its layer.
 struct Cell {
@@ -117,6 +119,10 @@ pub(super) fn place(nodes: &[Node], edges: &[Edge]) -> Placed {
 
 /// The distance of each node from the first; those that cannot be reached follow the last layer.
 fn depths(nodes: usize, edges: &[Edge]) -> Vec<usize> {
+    let mut after = vec![Vec::new(); nodes];
+    for edge in edges {
+        after[edge.from].push(edge.to);
+    }
     let mut depths = vec![usize::MAX; nodes];
     let mut layer = Vec::new();
     if let Some(first) = depths.first_mut() {
@@ -127,10 +133,10 @@ fn depths(nodes: usize, edges: &[Edge]) -> Vec<usize> {
     while !layer.is_empty() {
         depth += 1;
         let mut next = Vec::new();
-        for edge in edges {
-            if layer.contains(&edge.from) && depths[edge.to] == usize::MAX {
-                depths[edge.to] = depth;
-                next.push(edge.to);
+        for &to in layer.iter().flat_map(|&from| &after[from]) {
+            if depths[to] == usize::MAX {
+                depths[to] = depth;
+                next.push(to);
             }
         }
         layer = next;
@@ -141,8 +147,10 @@ fn depths(nodes: usize, edges: &[Edge]) -> Vec<usize> {
     depths
 }
 
-/// The cells an edge passes, with helpers in all layers between, and which of them is its text.
+/// The cells an edge passes, with helpers in all layers between, and which of them is its text. In a
+/// graph with very many helpers only the text is one.
 fn chain(edge: &Edge, cells: &mut Vec<Cell>) -> (Vec<usize>, usize) {
+    let direct = cells.len() > MAX_CELLS;
     let (from, to) = (cells[edge.from].layer, cells[edge.to].layer);
     let mut helper = |layer: usize, text: bool| {
         cells.push(Cell {
@@ -158,13 +166,15 @@ fn chain(edge: &Edge, cells: &mut Vec<Cell>) -> (Vec<usize>, usize) {
     let mut path = vec![edge.from];
     let text = if to < from {
         // Upwards: the text stands just below the target.
-        path.extend((to + 1..from).rev().map(|layer| helper(layer, layer == to + 1)));
+        let layers = to + 1..if direct { to + 2 } else { from };
+        path.extend(layers.rev().map(|layer| helper(layer, layer == to + 1)));
         path.len() - 1
     } else if to == from {
         path.push(helper(from + 1, true));
         1
     } else {
-        path.extend((from + 1..to).map(|layer| helper(layer, layer == from + 1)));
+        let layers = from + 1..if direct { from + 2 } else { to };
+        path.extend(layers.map(|layer| helper(layer, layer == from + 1)));
         1
     };
     path.push(edge.to);
@@ -277,6 +287,19 @@ mod tests {
                 assert!(apart, "{a:?} and {b:?} overlap");
             }
         }
+    }
+
+    /// Every node has an edge to the last one: with all helpers there would be a billion.
+    #[test]
+    fn long_edges_of_a_large_graph_are_straight() {
+        let count = 40_000;
+        let nodes: Vec<_> = (0..count).map(|_| node()).collect();
+        let chain = (1..count).map(|i| edge(i - 1, i));
+        let back = (1..count).map(|i| edge(i, 0));
+        let edges: Vec<_> = chain.chain(back).collect();
+        let placed = place(&nodes, &edges);
+        assert_eq!(placed.edges.len(), edges.len());
+        assert_eq!(placed.edges.last().map(|(points, text)| (points.len(), *text)), Some((3, 1)));
     }
 
     #[test]

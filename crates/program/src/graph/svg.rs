@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashMap;
+
 use super::layout::{self, Edge, Node};
 use super::{state_text, statement, states, title, transitions};
 use crate::ir::{Automaton, Program, StateId};
@@ -69,6 +71,7 @@ struct Bundle {
 
 fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
     let mut bundles: Vec<Bundle> = Vec::new();
+    let mut known = FxHashMap::default();
     for transition in transitions(program, automaton) {
         let class = match transition.escape {
             0 if transition.atomic => "edge atomic",
@@ -76,18 +79,12 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
             _ => "edge escape",
         };
         let line = cut(statement(program, transition));
-        let same = |bundle: &&mut Bundle| {
-            (bundle.from, bundle.to, bundle.class) == (transition.from, transition.to, class)
-        };
-        match bundles.iter_mut().find(same) {
-            Some(bundle) => bundle.lines.push(line),
-            None => bundles.push(Bundle {
-                from: transition.from,
-                to: transition.to,
-                lines: vec![line],
-                class,
-            }),
+        let (from, to) = (transition.from, transition.to);
+        let index = *known.entry((from, to, class)).or_insert(bundles.len());
+        if index == bundles.len() {
+            bundles.push(Bundle { from, to, lines: Vec::new(), class });
         }
+        bundles[index].lines.push(line);
     }
     // The first node is where the layers start.
     let mut ids = vec![automaton.initial];

@@ -179,8 +179,10 @@ impl<'a> Context<'a> {
             self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
             return Action::Skip;
         };
-        let wanted = self.params(body).len();
-        if args.len() != wanted {
+        let params = &self.symbols.body(body).params;
+        let wanted = params.iter().map(|&param| self.layout.scalars(param));
+        let wanted = wanted.fold(0, u64::saturating_add);
+        if args.len() as u64 != wanted && self.budget.exceeded.is_none() {
             self.error(
                 expr.span,
                 format!(

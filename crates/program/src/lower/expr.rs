@@ -10,6 +10,7 @@ use spinward_promela::symbols::{BodyId, MtypeId, Predefined, Scope, Symbol, Symb
 use spinward_promela::{Diagnostic, Span};
 
 use super::layout::{Layout, Spot};
+use super::size::{self, Budget};
 use crate::ir::{Expr, Index, Place, ReceiveArg, Scalar, Space, StateId, Uses};
 
 /// What expressions mean: variables' places, labels' states.
@@ -24,6 +25,8 @@ pub(super) struct Context<'a> {
     pub uses: Uses,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// How much was made.
+    pub budget: Budget,
 }
 
 /// What a name with its indexes and fields stands for.
@@ -173,7 +176,10 @@ impl Context<'_> {
             return Some(Vec::new());
         };
         let mut scalars = Vec::new();
-        self.layout.expand(id, &place, &mut scalars);
+        let each = 1 + size::place(&place);
+        if self.budget.spend(self.layout.scalars(id).saturating_mul(each), var.span) {
+            self.layout.expand(id, &place, &mut scalars);
+        }
         Some(scalars.into_iter().map(|(place, _)| place).collect())
     }
 

@@ -5,6 +5,7 @@ use spinward_promela::ast::{Decl, Declarator, Initializer, Model, Stmt, StmtKind
 use spinward_promela::symbols::{Symbol, Symbols, Type, VarId};
 
 use super::expr::Context;
+use super::size;
 use crate::ir::{ChannelType, ChannelTypeId, Expr, InitStep, Place};
 
 /// The declaration of each variable.
@@ -157,6 +158,10 @@ impl Initializers<'_, '_> {
         };
         // The last value of a list stands for all that are missing.
         let Some(last) = values.last() else { return };
+        let nodes = u64::from(count).saturating_mul(1 + size::expr(last));
+        if !self.context.budget.spend(nodes, variable.span) {
+            return;
+        }
         for i in 0..count {
             let value = values.get(i as usize).unwrap_or(last);
             if *value != Expr::Const(0) {
@@ -175,7 +180,10 @@ impl Initializers<'_, '_> {
             Some(channel) => (channel.capacity, channel.fields.as_slice()),
             None => (0, [].as_slice()),
         };
-        let fields = self.context.layout.message(types);
+        let scalars = types.iter().map(|&ty| self.context.layout.scalars_of(ty));
+        let scalars = scalars.fold(0, u64::saturating_add);
+        let fits = self.context.budget.spend(scalars, variable.span);
+        let fields = if fits { self.context.layout.message(types) } else { Vec::new() };
         let message_bytes = fields.iter().map(|field| field.scalar.bytes()).sum();
         self.context.layout.check_channel(capacity, message_bytes, variable.span);
         self.context.uses.rendezvous |= capacity == 0;

@@ -12,6 +12,12 @@ use crate::ir::{Block, MessageField, Place, Scalar, Slot, Space};
 /// No block of variables is larger; SPIN's own limit for a whole state is 1 KiB unless raised.
 const MAX_BLOCK: u64 = 1 << 20;
 
+/// All blocks together.
+const MAX_BLOCKS: u64 = 4 * MAX_BLOCK;
+
+/// Names of all variables and their parts, in bytes.
+const MAX_NAME_BYTES: usize = 256 << 20;
+
 /// Where a variable, or some part of it, is.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
@@ -29,6 +35,12 @@ pub(super) struct Layout<'a> {
     hidden: Vec<bool>,
     /// By record type.
     record_bytes: Vec<Option<u64>>,
+    /// By record type: how many scalars it has.
+    record_scalars: Vec<u64>,
+    /// Bytes of all blocks so far.
+    total: u64,
+    /// Bytes of the names of all slots so far.
+    name_bytes: usize,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -46,6 +58,9 @@ impl<'a> Layout<'a> {
             offsets: vec![0; symbols.variables.len()],
             hidden,
             record_bytes: vec![None; symbols.typedefs.len()],
+            record_scalars: vec![0; symbols.typedefs.len()],
+            total: 0,
+            name_bytes: 0,
             diagnostics: Vec::new(),
         };
         for i in 0..symbols.typedefs.len() {
@@ -61,11 +76,15 @@ impl<'a> Layout<'a> {
         // Seen again before it is done, a record would hold itself; it then counts as empty.
         self.record_bytes[id.0 as usize] = Some(0);
         let mut bytes: u64 = 0;
+        let mut scalars: u64 = 0;
         for &field in &self.symbols.typedef(id).fields {
             self.offsets[field.0 as usize] = u32::try_from(bytes).unwrap_or(u32::MAX);
             bytes = bytes.saturating_add(self.bytes(field));
+            let elements = u64::from(self.symbols.variable(field).array.unwrap_or(1));
+            scalars = scalars.saturating_add(elements.saturating_mul(self.scalars(field)));
         }
         self.record_bytes[id.0 as usize] = Some(bytes);
+        self.record_scalars[id.0 as usize] = scalars;
         bytes
     }
 
@@ -77,6 +96,19 @@ impl<'a> Layout<'a> {
             _ => u64::from(self.scalar(id).bytes()),
         };
         one.saturating_mul(u64::from(variable.array.unwrap_or(1)))
+    }
+
+    /// How many scalars a variable, or an element of an array, has.
+    pub fn scalars(&self, id: VarId) -> u64 {
+        self.scalars_of(self.symbols.variable(id).ty)
+    }
+
+    /// How many scalars a value of a type has.
+    pub fn scalars_of(&self, ty: Type) -> u64 {
+        match ty {
+            Type::Struct(record) => self.record_scalars[record.0 as usize],
+            _ => 1,
+        }
     }
 
     /// How a scalar variable, or an element of an array, is stored. SPIN keeps 8 bits of an
@@ -119,31 +151,61 @@ impl<'a> Layout<'a> {
         for &id in &variables {
             self.offsets[id.0 as usize] = u32::try_from(bytes).unwrap_or(u32::MAX);
             bytes = bytes.saturating_add(self.bytes(id));
-            if bytes > MAX_BLOCK {
-                let at = self.symbols.variable(id).span;
-                let diagnostic = Diagnostic::error(at, "the variables are too large")
-                    .label(format!("up to here they need {bytes} bytes"))
-                    .note(format!("the variables of one process, and the global ones, may take {MAX_BLOCK} bytes"));
-                self.diagnostics.push(match span {
-                    Some(span) => diagnostic.related(span, "in this process"),
-                    None => diagnostic,
-                });
+            if self.total > MAX_BLOCKS {
+                // It was told.
                 return Block::default();
             }
+            let total = self.total.saturating_add(bytes);
+            let (needed, note) = if bytes > MAX_BLOCK {
+                let whose = "the variables of one process, and the global ones,";
+                (bytes, format!("{whose} may take {MAX_BLOCK} bytes"))
+            } else if total > MAX_BLOCKS {
+                self.total = total;
+                (total, format!("the variables of all process types may take {MAX_BLOCKS} bytes"))
+            } else {
+                continue;
+            };
+            let at = self.symbols.variable(id).span;
+            let diagnostic = Diagnostic::error(at, "the variables are too large")
+                .label(format!("up to here they need {needed} bytes"))
+                .note(note);
+            self.diagnostics.push(match span {
+                Some(span) => diagnostic.related(span, "in this process"),
+                None => diagnostic,
+            });
+            return Block::default();
         }
+        self.total += bytes;
         let mut slots = Vec::new();
         for &id in &variables {
             let variable = self.symbols.variable(id);
             self.slots(id, variable, &variable.name, self.offset(id), &mut slots);
+            if self.name_bytes > MAX_NAME_BYTES {
+                let message = "the names of the variables are too long";
+                let label = "each element of an array and each field has a name";
+                self.diagnostics.push(Diagnostic::error(variable.span, message).label(label));
+                return Block::default();
+            }
         }
         Block { bytes: bytes as u32, slots }
     }
 
     /// The scalars of `part` (a variable or field), named and placed, for the variable `whole`.
-    fn slots(&self, part: VarId, whole: &Variable, name: &str, offset: u32, out: &mut Vec<Slot>) {
+    fn slots(
+        &mut self,
+        part: VarId,
+        whole: &Variable,
+        name: &str,
+        offset: u32,
+        out: &mut Vec<Slot>,
+    ) {
         let variable = self.symbols.variable(part);
         let stride = self.stride(part);
         for i in 0..variable.array.unwrap_or(1) {
+            self.name_bytes += name.len();
+            if self.name_bytes > MAX_NAME_BYTES {
+                return;
+            }
             let name = match variable.array {
                 Some(_) => format!("{name}[{i}]"),
                 None => name.to_owned(),

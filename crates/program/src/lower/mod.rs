@@ -11,6 +11,7 @@ mod flow;
 mod init;
 mod layout;
 mod remote;
+mod size;
 mod table;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use self::expr::Context;
 use self::flow::{BlockKind, Flow, Kind};
 use self::init::Initializers;
 use self::layout::Layout;
+use self::size::Budget;
 use self::table::{Flags, Table};
 use crate::ir::{
     Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, InitStep,
@@ -124,6 +126,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 label_states,
                 uses: Uses::default(),
                 diagnostics: Vec::new(),
+                budget: Budget::default(),
             },
             transitions: Vec::new(),
         }
@@ -162,9 +165,11 @@ impl<'f, 'a> Assembly<'f, 'a> {
         }
 
         let actions = self.actions();
+        let mut numbers = self.element_numbers().into_iter();
         let mut automata = Vec::new();
         for (i, (locals, init)) in locals.into_iter().zip(local_inits).enumerate() {
-            automata.push(self.automaton(BodyId(i as u32), locals, init, &actions));
+            let numbers = numbers.next().unwrap_or_default();
+            automata.push(self.automaton(BodyId(i as u32), locals, init, &actions, numbers));
         }
         self.use_of_units(&self.loaded.model);
         let conditions = self.conditions();
@@ -202,6 +207,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             uses: context.uses,
         };
         context.diagnostics.append(&mut context.layout.diagnostics);
+        context.diagnostics.extend(context.budget.diagnostic());
         (Some(program), context.diagnostics)
     }
 
@@ -210,7 +216,9 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let mut actions = Vec::with_capacity(self.flow.elements.len());
         for (i, element) in self.flow.elements.iter().enumerate() {
             let elsewhere = std::mem::take(&mut self.context.uses.timeout);
-            actions.push(self.context.action(self.flow, ElementId(i as u32)));
+            let action = self.context.action(self.flow, ElementId(i as u32));
+            self.context.budget.spend_action(&action, element.span);
+            actions.push(action);
             let uses = &mut self.context.uses;
             let in_claim = self.context.symbols.body(element.body).kind == BodyKind::Never;
             uses.timeout_in_claim |= uses.timeout && in_claim;
@@ -291,22 +299,27 @@ impl<'f, 'a> Assembly<'f, 'a> {
             .collect()
     }
 
+    /// By body and local state: the element it stands for.
+    fn element_numbers(&self) -> Vec<Vec<Option<ElementId>>> {
+        let mut numbers: Vec<_> =
+            self.tables.iter().map(|table| vec![None; table.rows.len()]).collect();
+        for (element, i) in self.flow.elements.iter().zip(0..) {
+            numbers[element.body.0 as usize][element.local as usize] = Some(ElementId(i));
+        }
+        numbers
+    }
+
     fn automaton(
         &mut self,
         body: BodyId,
         locals: Block,
         init: Vec<InitStep>,
         actions: &[Action],
+        numbers: Vec<Option<ElementId>>,
     ) -> Automaton {
         let symbols = self.context.symbols;
         let info = symbols.body(body);
         let table = &self.tables[body.0 as usize];
-        let mut numbers = vec![None; table.rows.len()];
-        for (i, element) in self.flow.elements.iter().enumerate() {
-            if element.body == body {
-                numbers[element.local as usize] = Some(ElementId(i as u32));
-            }
-        }
         let mut states = Vec::with_capacity(table.rows.len());
         for (i, (flags, element)) in table.flags.iter().zip(numbers).enumerate() {
             let from = self.transitions.len() as u32;
@@ -352,7 +365,11 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let rows = &table.rows[state];
         for (i, row) in rows.iter().enumerate() {
             let element = self.flow.element(row.element);
-            let mut action = actions[row.element.0 as usize].clone();
+            let action = &actions[row.element.0 as usize];
+            if !self.context.budget.spend_action(action, element.span) {
+                return;
+            }
+            let mut action = action.clone();
             if matches!(element.kind, Kind::Block(BlockKind::DStep, _)) {
                 let entry = table.entries.get(&row.element);
                 action = Action::DStep { entry: StateId(entry.map_or(0, |&state| state as u16)) };

@@ -76,6 +76,9 @@ pub(super) struct Table {
 /// SPIN gives up after 500 jumps in a row.
 const MAX_JUMPS: usize = 10_000;
 
+/// Transitions of a whole model.
+const MAX_TRANSITIONS: usize = 1 << 21;
+
 /// A state before guards are pulled up.
 #[derive(Clone, Debug)]
 enum Draft {
@@ -358,9 +361,14 @@ impl<'a> Builder<'_, 'a> {
         if let Some(built) = self.flow.bodies[body.0 as usize] {
             flags[self.local(built.end) as usize].end = true;
         }
-        self.flatten(&mut flags);
-        let mut rows = self.pull_up(&mut flags);
-        add_escapes(&mut rows);
+        let room = MAX_TRANSITIONS.saturating_sub(self.flow.transitions);
+        let fits = self.flatten(&mut flags, room);
+        let mut rows = if fits { self.pull_up(&mut flags) } else { Vec::new() };
+        if !fits || !add_escapes(&mut rows, room) {
+            self.too_many_transitions(body);
+            rows = vec![Vec::new(); states];
+        }
+        self.flow.transitions += rows.iter().map(Vec::len).sum::<usize>();
         self.pass_end_labels(&rows, &mut flags);
 
         let initial = self.local(initial);
@@ -427,8 +435,23 @@ impl<'a> Builder<'_, 'a> {
         self.flow.diagnostics.extend(found);
     }
 
-    /// Replaces a choice inside of a choice by its options.
-    fn flatten(&mut self, flags: &mut [Flags]) {
+    /// A short text can make many: nested choices and escapes multiply.
+    fn too_many_transitions(&mut self, body: BodyId) {
+        let span = self.flow.body_span(body);
+        let message = format!("the model has more than {MAX_TRANSITIONS} transitions");
+        self.flow.diagnostics.push(Diagnostic::error(span, message).label("up to here").note(
+            "every option of an escape (`unless`) counts for every statement before it, \
+                       every option of a nested choice for every choice around it",
+        ));
+    }
+
+    /// Replaces a choice inside of a choice by its options, as long as there is room for them.
+    fn flatten(&mut self, flags: &mut [Flags], room: usize) -> bool {
+        let options = |draft: &Draft| match draft {
+            Draft::Enter(states) => states.len(),
+            _ => 0,
+        };
+        let mut total: usize = self.drafts.iter().map(options).sum();
         loop {
             let mut changed = false;
             for i in 1..self.drafts.len() {
@@ -457,10 +480,14 @@ impl<'a> Builder<'_, 'a> {
                         }
                     }
                 }
+                total += flat.len() - states.len();
+                if total > room {
+                    return false;
+                }
                 self.drafts[i] = Draft::Enter(flat);
             }
             if !changed {
-                return;
+                return true;
             }
         }
     }
@@ -595,21 +622,32 @@ impl<'a> Builder<'_, 'a> {
     }
 }
 
-/// Puts the transitions of escapes in front of those of the states they may come from.
-fn add_escapes(rows: &mut [Vec<Row>]) {
+/// Puts the transitions of escapes in front of those of the states they may come from, as long as
+/// there is room for them.
+fn add_escapes(rows: &mut [Vec<Row>], room: usize) -> bool {
+    let mut total: usize = rows.iter().map(Vec::len).sum();
     for i in 1..rows.len() {
+        if rows[i].iter().all(|row| row.escapes.is_empty()) {
+            continue;
+        }
         let mut list: VecDeque<Row> = rows[i].iter().cloned().collect();
+        let mut known: FxHashSet<ElementId> = list.iter().map(|row| row.element).collect();
         for own in &rows[i] {
             for &escape in own.escapes.iter().rev() {
                 for row in &rows[escape as usize] {
-                    if list.iter().all(|known| known.element != row.element) {
+                    if known.insert(row.element) {
                         list.push_front(Row { escape, ..row.clone() });
                     }
                 }
             }
         }
+        total += list.len() - rows[i].len();
+        if total > room {
+            return false;
+        }
         rows[i] = list.into();
     }
+    true
 }
 
 fn reach(rows: &[Vec<Row>], initial: u32, reachable: &mut [bool]) {

@@ -49,6 +49,7 @@ impl Parser<'_> {
         }
         self.bump();
         let mut params: Vec<Name> = Vec::new();
+        let mut known: FxHashMap<String, Span> = FxHashMap::default();
         while !self.at(Punct::RParen) {
             if self.at_declaration() {
                 return fail(
@@ -57,10 +58,11 @@ impl Parser<'_> {
                 );
             }
             let param = self.name("the name of a parameter")?;
-            if let Some(first) = params.iter().find(|p| p.text == param.text) {
+            let first = *known.entry(param.text.clone()).or_insert(param.span);
+            if first != param.span {
                 let problem =
                     Diagnostic::error(param.span, format!("a second parameter `{}`", param.text))
-                        .related(first.span, "the first");
+                        .related(first, "the first");
                 self.report(problem);
             }
             params.push(param);

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::later::total;
 use super::scope::Local;
 use super::{Resolver, constant, kind_of, walk};
 use crate::Diagnostic;
 use crate::ast::{
-    Decl, Declarator, Expr, ExprKind, Initializer, MtypeDecl, Name, TypeName, Typedef, Visibility,
+    Decl, Declarator, Expr, ExprKind, Initializer, MAX_DEPTH, MtypeDecl, Name, TypeName, Typedef,
+    Visibility,
 };
 use crate::source::Span;
 use crate::symbols::{
@@ -86,13 +89,10 @@ impl<'m> Resolver<'m> {
             return MtypeId(0);
         };
         let sets = &mut self.symbols.mtypes;
-        let known = sets.iter().position(|set| set.name.as_ref() == Some(&name.text));
-        let index = known.unwrap_or_else(|| {
+        let new = MtypeId(sets.len() as u32);
+        let id = *self.mtype_sets.entry(&name.text).or_insert(new);
+        if id == new {
             sets.push(MtypeSet { name: Some(name.text.clone()), values: Vec::new() });
-            sets.len() - 1
-        });
-        let id = MtypeId(index as u32);
-        if known.is_none() {
             self.sets_to_come.push((id, name.span));
         }
         self.set(name, Symbol::MtypeSet(id));
@@ -116,11 +116,24 @@ impl<'m> Resolver<'m> {
             fields: Vec::new(),
         });
         self.record_widths.push(None);
+        self.fields_by_name.push(FxHashMap::default());
         self.braces.open();
         for fields in &typedef.fields {
             self.declare_variables(fields, Site::Field(id));
         }
         self.braces.close();
+        let fields = &self.symbols.typedef(id).fields;
+        let depth = fields.iter().map(|&field| match self.symbols.variable(field).ty {
+            Type::Struct(inner) => 1 + self.record_depths[inner.0 as usize],
+            _ => 1,
+        });
+        let depth = depth.max().unwrap_or(1);
+        self.record_depths.push(depth);
+        if depth == MAX_DEPTH {
+            let message = "records are nested too deeply";
+            let label = format!("this one is {MAX_DEPTH} deep");
+            self.report(Diagnostic::error(typedef.name.span, message).label(label));
+        }
         let fields = &self.symbols.typedef(id).fields;
         self.record_widths[id.0 as usize] = total(fields.iter().map(|&field| self.width(field)));
         // Known only from here on, so that no record contains itself.
@@ -232,13 +245,8 @@ impl<'m> Resolver<'m> {
             }
             return;
         };
-        let fields = &self.symbols.typedef(typedef).fields;
-        let twin = fields
-            .iter()
-            .map(|&field| self.symbols.variable(field))
-            .find(|field| field.name == name.text);
-        if let Some(twin) = twin {
-            let first = twin.span;
+        if let Some(twin) = self.field_of(typedef, &name.text) {
+            let first = self.symbols.variable(twin).span;
             self.report(
                 Diagnostic::error(name.span, format!("two fields named `{}`", name.text))
                     .related(first, "the first one"),
@@ -266,7 +274,11 @@ impl<'m> Resolver<'m> {
                 self.globals.declare(&name.text, Some(symbol), name.span);
                 self.symbols.globals.push(id);
             }
-            Site::Field(typedef) => self.symbols.typedefs[typedef.0 as usize].fields.push(id),
+            Site::Field(typedef) => {
+                self.symbols.typedefs[typedef.0 as usize].fields.push(id);
+                let fields = &mut self.fields_by_name[typedef.0 as usize];
+                fields.entry(name.text.clone()).or_insert(id);
+            }
             Site::Parameter | Site::Body => {
                 let body = self.body();
                 body.declare(&name.text, Local::Variable(id), name.span);

@@ -448,12 +448,8 @@ impl<'m> Resolver<'m> {
             self.report(error);
             return None;
         };
+        let found = self.field_of(typedef, &name.text);
         let typedef = self.symbols.typedef(typedef);
-        let found = typedef
-            .fields
-            .iter()
-            .copied()
-            .find(|&field| self.symbols.variable(field).name == name.text);
         if found.is_none() {
             let mut error = Diagnostic::error(
                 name.span,

@@ -1,13 +1,51 @@
 //! What is looked up when the whole model was read: process types, labels and variables of other
 //! processes, the length of messages.
 
+use rustc_hash::FxHashMap;
+
 use super::Resolver;
 use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
 use crate::diagnostic::Severity;
 use crate::render::MAX_SHOWN;
 use crate::source::Span;
-use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId};
+use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Symbols, Type, VarId};
+
+/// What other processes may look at in a body.
+struct Inside {
+    labels: FxHashMap<String, u32>,
+    variables: FxHashMap<String, Namesakes>,
+}
+
+/// The variables of one name in a body.
+struct Namesakes {
+    first: VarId,
+    second: Option<VarId>,
+    /// The one in no block.
+    at_top: Option<VarId>,
+}
+
+impl Inside {
+    fn new(symbols: &Symbols, body: BodyId) -> Self {
+        let mut inside = Self { labels: FxHashMap::default(), variables: FxHashMap::default() };
+        for ((name, _), index) in symbols.body(body).labels.iter().zip(0..) {
+            inside.labels.entry(name.clone()).or_insert(index);
+        }
+        for &id in &symbols.body(body).locals {
+            let variable = symbols.variable(id);
+            let at_top = variable.block.is_empty().then_some(id);
+            inside
+                .variables
+                .entry(variable.name.clone())
+                .and_modify(|known| {
+                    known.second = known.second.or(Some(id));
+                    known.at_top = known.at_top.or(at_top);
+                })
+                .or_insert(Namesakes { first: id, second: None, at_top });
+        }
+        inside
+    }
+}
 
 /// A `run`.
 pub(super) struct RunCall<'m> {
@@ -138,23 +176,25 @@ impl<'m> Resolver<'m> {
     }
 
     pub(super) fn check_remotes(&mut self) {
+        let mut inside = FxHashMap::default();
         for remote in std::mem::take(&mut self.remotes) {
             let Some(id) = self.find_proctype(remote.proctype) else {
                 continue;
             };
+            let inside = inside.entry(id).or_insert_with(|| Inside::new(&self.symbols, id));
             match remote.what {
-                RemoteWhat::Label(label) => self.remote_label(id, label),
-                RemoteWhat::Variable(var) => self.remote_variable(id, var),
+                RemoteWhat::Label(label) => self.remote_label(id, label, inside),
+                RemoteWhat::Variable(var) => self.remote_variable(id, var, inside),
             }
         }
     }
 
-    fn remote_label(&mut self, id: BodyId, name: &Name) {
-        let body = self.symbols.body(id);
-        if let Some(index) = body.labels.iter().position(|(label, _)| *label == name.text) {
-            self.set(name, Symbol::Label(index as u32));
+    fn remote_label(&mut self, id: BodyId, name: &Name, inside: &Inside) {
+        if let Some(&index) = inside.labels.get(&name.text) {
+            self.set(name, Symbol::Label(index));
             return;
         }
+        let body = self.symbols.body(id);
         let mut error =
             Diagnostic::error(name.span, format!("no label `{}` in `{}`", name.text, body.name))
                 .related(body.span, "the process type");
@@ -167,7 +207,7 @@ impl<'m> Resolver<'m> {
 
     /// `P:v`: a variable at the top of `P`'s body or, other than in SPIN, the only one of that name
     /// in its blocks.
-    fn remote_variable(&mut self, id: BodyId, var: &'m VarRef) {
+    fn remote_variable(&mut self, id: BodyId, var: &'m VarRef, inside: &Inside) {
         let Some(part) = var.parts.first() else {
             return;
         };
@@ -178,16 +218,11 @@ impl<'m> Resolver<'m> {
             _ => {}
         }
         let body = self.symbols.body(id);
-        let named: Vec<VarId> = body
-            .locals
-            .iter()
-            .copied()
-            .filter(|&id| self.symbols.variable(id).name == name.text)
-            .collect();
-        let at_top = named.iter().find(|&&id| self.symbols.variable(id).block.is_empty());
-        let found = match (at_top, &named[..]) {
-            (Some(&id), _) | (None, &[id]) => id,
-            (None, []) => {
+        let found = match inside.variables.get(&name.text) {
+            Some(
+                &Namesakes { at_top: Some(id), .. } | &Namesakes { first: id, second: None, .. },
+            ) => id,
+            None => {
                 let mut error = Diagnostic::error(
                     name.span,
                     format!("no variable `{}` in `{}`", name.text, body.name),
@@ -200,7 +235,7 @@ impl<'m> Resolver<'m> {
                 }
                 return self.report(error);
             }
-            (None, [first, second, ..]) => {
+            Some(Namesakes { first, second: Some(second), .. }) => {
                 let error = Diagnostic::error(
                     name.span,
                     format!("`{}` has several variables `{}`", body.name, name.text),

@@ -24,7 +24,7 @@ use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace,
 use crate::render::MAX_SHOWN;
 use crate::source::Span;
 use crate::symbols::{
-    BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, VarId,
+    BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, TypedefId, VarId,
 };
 use later::{Message, Remote, RunCall, Unknown};
 use scope::{Body, Braces, Globals};
@@ -54,7 +54,7 @@ pub fn resolve(model: &Model) -> (Symbols, Vec<Diagnostic>) {
 pub fn resolve_formula(formula: &Expr, symbols: &mut Symbols) -> Vec<Diagnostic> {
     let globals = Globals::of_model(symbols);
     let mut resolver = Resolver::new(std::mem::take(symbols), globals);
-    resolver.measure_records();
+    resolver.take_in_records();
     resolver.formula(formula);
     resolver.check_remotes();
     resolver.check_messages();
@@ -105,6 +105,12 @@ struct Resolver<'m> {
     /// The body being read.
     body: Option<Body<'m>>,
     braces: Braces,
+    /// Named sets of mtype names.
+    mtype_sets: FxHashMap<&'m str, MtypeId>,
+    /// By typedef: how deep records are nested in it.
+    record_depths: Vec<usize>,
+    /// By typedef: its fields.
+    fields_by_name: Vec<FxHashMap<String, VarId>>,
     /// Process types by name, also those further on in the text.
     proctypes: FxHashMap<&'m str, BodyId>,
     /// Names reported as undeclared in the current unit.
@@ -145,6 +151,9 @@ impl<'m> Resolver<'m> {
             globals,
             body: None,
             braces: Braces::default(),
+            mtype_sets: FxHashMap::default(),
+            record_depths: Vec::new(),
+            fields_by_name: Vec::new(),
             proctypes: FxHashMap::default(),
             undeclared: FxHashSet::default(),
             record_widths: Vec::new(),
@@ -173,6 +182,11 @@ impl<'m> Resolver<'m> {
             }
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// The field of that name.
+    fn field_of(&self, typedef: TypedefId, name: &str) -> Option<VarId> {
+        self.fields_by_name[typedef.0 as usize].get(name).copied()
     }
 
     /// "did you mean `x`?" Only the first mistakes are shown, so only with them it is worth the time.
@@ -243,13 +257,15 @@ impl<'m> Resolver<'m> {
         }
     }
 
-    /// Finds the widths of the records of a whole model.
-    fn measure_records(&mut self) {
+    /// Makes the records of a whole model known.
+    fn take_in_records(&mut self) {
         for typedef in 0..self.symbols.typedefs.len() {
             // Their fields are of earlier types.
             let fields = &self.symbols.typedefs[typedef].fields;
             let width = later::total(fields.iter().map(|&field| self.width(field)));
             self.record_widths.push(width);
+            let names = fields.iter().map(|&id| (self.symbols.variable(id).name.clone(), id));
+            self.fields_by_name.push(names.collect());
         }
     }
 

@@ -263,6 +263,8 @@ pub(super) struct Flow<'a> {
     pub bodies: Vec<Option<BuiltBody>>,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many transitions the tables made so far have.
+    pub transitions: usize,
     body: BodyId,
     in_claim: bool,
     next_local: u32,
@@ -291,6 +293,7 @@ impl<'a> Flow<'a> {
             labels: Labels::default(),
             bodies: vec![None; symbols.bodies.len()],
             diagnostics: Vec::new(),
+            transitions: 0,
             body: BodyId(0),
             in_claim: false,
             next_local: 1,
@@ -335,6 +338,11 @@ impl<'a> Flow<'a> {
         flow.tie_ends();
         flow.find_targets();
         flow
+    }
+
+    /// Where a body stands.
+    pub fn body_span(&self, body: BodyId) -> Span {
+        self.symbols.body(body).span
     }
 
     /// An element.

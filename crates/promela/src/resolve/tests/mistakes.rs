@@ -383,8 +383,57 @@ fn on_stack<T: Send + 'static>(size: usize, work: impl FnOnce() -> T + Send + 's
 #[test]
 fn records_that_double_are_measured_at_once() {
     let mut records = String::from("typedef T0 { byte f }\n");
-    for n in 1..2000 {
+    for n in 1..900 {
         records += &format!("typedef T{n} {{ T{} a; T{} b }}\n", n - 1, n - 1);
     }
-    accepts(&format!("{records} proctype P(T1999 t) {{ skip }} init {{ skip }}"));
+    accepts(&format!("{records} proctype P(T899 t) {{ skip }} init {{ skip }}"));
+}
+
+/// What is looked up by name takes no longer for many names: each of these took minutes.
+#[test]
+fn many_mistakes_are_told_in_time() {
+    let many = 20_000;
+    let lines = |line: &dyn Fn(usize) -> String| -> String { (0..many).map(line).collect() };
+    let labels = lines(&|i| format!("label{i}: skip; "));
+    let jumps = lines(&|i| format!("goto lable{i}; "));
+    let loaded = load(&format!("init {{ {labels} {jumps} skip }}"));
+    assert_eq!(loaded.diagnostics.len(), many);
+    assert_eq!(loaded.diagnostics[0].help, ["did you mean `label0`?"]);
+
+    let variables = lines(&|i| format!("int variable{i}; "));
+    let uses = lines(&|i| format!("varaible{i} = 1; "));
+    let loaded = load(&format!("{variables} init {{ {uses} }}"));
+    assert_eq!(loaded.diagnostics.len(), many);
+
+    let remote = lines(&|i| format!("Q[0]@label{i}; "));
+    accepts(&format!("active proctype Q() {{ {labels} }} init {{ {remote} }}"));
+
+    let fields = lines(&|i| format!("int f{i}; "));
+    let uses = lines(&|i| format!("t.f{i} = 1; "));
+    accepts(&format!("typedef T {{ {fields} }}; T t; init {{ {uses} }}"));
+
+    let sets = lines(&|i| format!("mtype:s{i} = {{ m{i} }}; "));
+    accepts(&format!("{sets} init {{ skip }}"));
+
+    let same = "{ skip; L: skip; goto L }; ".repeat(many);
+    accepts(&format!("init {{ {same} }}"));
+}
+
+#[test]
+fn long_names_are_compared_with_nothing() {
+    let name = "n".repeat(1 << 20);
+    let loaded = load(&format!("int {name}; init {{ {name}x = 1 }}"));
+    assert!(loaded.diagnostics[0].message.ends_with("is not declared"));
+    assert!(load(&"x".repeat(10 << 20)).has_errors());
+}
+
+#[test]
+fn records_in_records_have_an_end() {
+    let nested = |count: usize| -> String {
+        let next = |i: usize| format!("typedef T{} {{ T{i} a }}; ", i + 1);
+        let types: String = (0..count).map(next).collect();
+        format!("typedef T0 {{ byte x }}; {types} T{count} t; init {{ skip }}")
+    };
+    accepts(&nested(900));
+    refuses(&nested(2000), "records are nested too deeply");
 }
