@@ -718,7 +718,8 @@ impl Generator {
         body.extend(self.sequence(frame, inner, length));
         // SPIN runs a d_step that starts with one of these even while a rendezvous is pending.
         let first = body.first().map(ToString::to_string).unwrap_or_default();
-        if ["assert", "printf", "nothing"].iter().any(|word| first.starts_with(word)) {
+        let first = first.trim_start_matches(['{', ' ', '\n']);
+        if ["assert", "printf", "nothing", "select"].iter().any(|word| first.starts_with(word)) {
             body.insert(0, Stmt::text("skip"));
         }
         self.no_remote = outside;
