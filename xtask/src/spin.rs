@@ -140,9 +140,7 @@ impl Generated {
 
     /// The defines of a raw safety search that leaves claims out, and others wished for.
     pub fn raw_defines(&self, more: &[&'static str]) -> Vec<&'static str> {
-        // Without -DNOCOMP SPIN leaves out of a state what it takes for padding: also priorities and
-        // variables of type unsigned, where bits do not fall on bytes.
-        let mut defines = vec!["-DNOREDUCE", "-DSAFETY", "-DNOCOMP", "-DMEMLIM=6000"];
+        let mut defines = vec!["-DNOREDUCE", "-DSAFETY", "-DMEMLIM=6000"];
         if self.claim {
             defines.push("-DNOCLAIM");
         }
