@@ -17,6 +17,7 @@ use crate::Machine;
 use crate::eval::{Context, Mistakes};
 use crate::exec::{Findings, Guard, Message, Work};
 use crate::memory::load_u16;
+use crate::native::{self, Scanned};
 use crate::shape::Shape;
 use crate::system::{Flow, Sink, Step};
 use crate::violation::{RuntimeError, Violation};
@@ -38,9 +39,12 @@ const SPARE_FRAMES: usize = 1024;
 struct Scan {
     /// The process whose transitions are tried; those above it are done.
     process: usize,
-    /// Its next transition and the end of its list.
+    /// Its first transition, the next one to try, and the end of the list.
+    first: u32,
     next: u32,
     end: u32,
+    /// Which of the transitions around the next one are possible, as far as compiled code knows.
+    scanned: Scanned,
     /// Whether one of its transitions was possible.
     moved: bool,
     /// The escape sequence that was entered: only transitions of the same one count then.
@@ -472,7 +476,7 @@ impl Machine {
             }
             let context =
                 self.context(&frame.work.state, &frame.work.shape, Some(process), frame.timeout);
-            let guard = self.guard(&context, id, scan.moved, findings);
+            let guard = self.scanned_guard(&context, scan, id, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
                 Ok(Guard::No) if findings.violations.is_empty() => continue,
@@ -494,7 +498,12 @@ impl Machine {
                 Ok(Guard::Yes) => {
                     self.determinism(process, id, &frame.work.shape, scan.moved, findings);
                     copy(&frame.work, next);
-                    self.take(next, Some(process), id, frame.timeout, findings)
+                    if self.take_natively(next, process, id, frame.timeout, findings) {
+                        Ok(())
+                    } else {
+                        copy(&frame.work, next);
+                        self.take(next, Some(process), id, frame.timeout, findings)
+                    }
                 }
                 Err(error) => Err(error),
             };
@@ -511,6 +520,50 @@ impl Machine {
                 alive: done.is_ok(),
             });
         }
+    }
+
+    /// Whether a transition is possible, by compiled code if that knows.
+    fn scanned_guard(
+        &self,
+        context: &Context<'_>,
+        scan: &mut Scan,
+        id: TransitionId,
+        findings: &mut Findings,
+    ) -> Result<Guard, RuntimeError> {
+        if let (Some(native), Some(process)) = (&self.native, context.process)
+            && findings.prints.is_none()
+        {
+            let bit = (id.0 - scan.first) % native::SCANNED;
+            if bit == 0 {
+                scan.scanned =
+                    native.scan(id, context.state, context.shape, process, context.timeout);
+            }
+            if scan.scanned.unknown >> bit & 1 == 0 {
+                findings.tried[id.0 as usize] = true;
+                let possible = scan.scanned.possible >> bit & 1 != 0;
+                return Ok(if possible { Guard::Yes } else { Guard::No });
+            }
+        }
+        self.guard(context, id, scan.moved, findings)
+    }
+
+    /// Takes a possible transition by compiled code, if that can.
+    fn take_natively(
+        &self,
+        work: &mut Work,
+        process: usize,
+        id: TransitionId,
+        timeout: bool,
+        findings: &Findings,
+    ) -> bool {
+        let Some(native) = self.native.as_ref().filter(|_| findings.prints.is_none()) else {
+            return false;
+        };
+        let done = native.effect(id, &mut work.state, &work.shape, process, timeout);
+        if done {
+            self.advance(work, Some(process), self.program.transition(id));
+        }
+        done
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
@@ -534,6 +587,7 @@ impl Machine {
         findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
+            scan.first = scan.next;
         }
     }
 

@@ -9,6 +9,7 @@ mod explore;
 mod format;
 mod machine;
 mod memory;
+mod native;
 mod shape;
 pub mod system;
 pub mod view;

@@ -9,6 +9,7 @@ use spinward_program::ir::{Action, Block, BodyId, StateId};
 use crate::exec::{Findings, Work};
 use crate::explore::{CLAIM, Scratch, Taken};
 use crate::memory::{load, load_u16, load_u32, store_u16};
+use crate::native::Native;
 use crate::shape::{Header, Shapes};
 use crate::system::{Flow, Sink, Step, System};
 use crate::view::{ChannelView, ProcessView, View};
@@ -40,6 +41,8 @@ pub struct Machine {
     pub(crate) trace_end: StateId,
     stop: Arc<AtomicBool>,
     initial: Vec<u8>,
+    /// Compiled guards and effects.
+    pub(crate) native: Option<Native>,
 }
 
 /// A state between two steps of a run, also inside of an atomic sequence.
@@ -80,10 +83,24 @@ impl Machine {
         let header = Header::new(&program, options.claim.is_some(), trace.is_some());
         let trace_end = trace.map_or(StateId(0), |body| end_of(&program, body));
         let shapes = Shapes::new(header.end);
-        let mut machine =
-            Self { program, options, header, shapes, trace_end, stop, initial: Vec::new() };
+        let mut machine = Self {
+            program,
+            options,
+            header,
+            shapes,
+            trace_end,
+            stop,
+            initial: Vec::new(),
+            native: None,
+        };
         machine.initial = machine.first_state()?;
         Ok(machine)
+    }
+
+    /// Compiles guards and effects for searches, where that is possible on this computer.
+    pub fn compile(&mut self) {
+        let traced = self.header.trace.is_some();
+        self.native = Native::new(&self.program, &self.header, traced).ok();
     }
 
     fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {

@@ -19,13 +19,19 @@ pub enum Entity {
     Channel(ChannelTypeId),
 }
 
-/// A living process or channel.
+/// A living process or channel. Compiled code reads it.
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<T> {
-    /// Its type.
-    pub kind: T,
     /// Where its block starts in the state.
     pub offset: usize,
+    /// Its type.
+    pub kind: T,
+}
+
+impl<T> Placed<T> {
+    /// Where its type is in it.
+    pub const KIND: usize = std::mem::offset_of!(Self, kind);
 }
 
 /// Who is alive.
