@@ -17,7 +17,7 @@ use crate::Machine;
 use crate::eval::{Context, Mistakes};
 use crate::exec::{Findings, Guard, Message, Work};
 use crate::memory::load_u16;
-use crate::native::{self, Scanned};
+use crate::native::{self, Mover, Native, Scanned};
 use crate::shape::Shape;
 use crate::system::{Flow, Sink, Step};
 use crate::violation::{RuntimeError, Violation};
@@ -83,7 +83,9 @@ pub(crate) struct Frame {
     /// The oldest process that may move.
     lowest: usize,
     scan: Scan,
-    offer: Option<Box<Offer>>,
+    offer: Box<Offer>,
+    /// Whether answers to the offer are looked for.
+    offering: bool,
 }
 
 /// A move of a frame.
@@ -150,6 +152,15 @@ impl Scratch {
 
 impl Frame {
     fn new(work: Work) -> Self {
+        let offer = Box::new(Offer {
+            sender: 0,
+            transition: TransitionId(0),
+            message: Message::default(),
+            offered: work.clone(),
+            wrong: Vec::new(),
+            answered: false,
+            scan: Scan::default(),
+        });
         Self {
             work,
             exclusive: None,
@@ -160,14 +171,15 @@ impl Frame {
             any: false,
             lowest: 0,
             scan: Scan::default(),
-            offer: None,
+            offer,
+            offering: false,
         }
     }
 
     /// Makes the frame ready to hand out its moves.
     fn rewind(&mut self) {
         self.any = false;
-        self.offer = None;
+        self.offering = false;
         let (youngest, lowest) = match self.exclusive {
             Some(process) => (process + 1, process),
             None => (self.work.shape.processes.len(), 0),
@@ -437,7 +449,8 @@ impl Machine {
             return self.next_claim_move(frame, next, findings);
         }
         loop {
-            if let Some(offer) = &mut frame.offer {
+            if frame.offering {
+                let offer = &mut *frame.offer;
                 let timeout = self.lasting(frame.timeout);
                 let unanswered = !offer.answered;
                 if let Some(taken) = self.next_answer(offer, timeout, next, findings) {
@@ -452,7 +465,7 @@ impl Machine {
                 } else {
                     frame.scan.escape = 0;
                 }
-                frame.offer = None;
+                frame.offering = false;
             }
             let scan = &mut frame.scan;
             if scan.next == scan.end {
@@ -482,18 +495,14 @@ impl Machine {
                 Ok(Guard::No) if findings.violations.is_empty() => continue,
                 Ok(Guard::No) => return Some(Taken::nothing()),
                 Ok(Guard::Offer) => {
-                    let mut message = Message::default();
-                    let offer = self
-                        .offer(&context, id, &mut message, findings)
-                        .and_then(|()| self.make_offer(&frame.work, step, message, findings));
-                    match offer {
-                        Ok(offer) => {
-                            scan.escape = transition.escape;
-                            frame.offer = Some(Box::new(offer));
-                            continue;
-                        }
-                        Err(error) => Err(error),
+                    let offer = &mut *frame.offer;
+                    let made = self.make_offer(&context, &frame.work, step, offer, findings);
+                    if made.is_ok() {
+                        scan.escape = transition.escape;
+                        frame.offering = true;
+                        continue;
                     }
+                    made
                 }
                 Ok(Guard::Yes) => {
                     self.determinism(process, id, &frame.work.shape, scan.moved, findings);
@@ -530,21 +539,31 @@ impl Machine {
         id: TransitionId,
         findings: &mut Findings,
     ) -> Result<Guard, RuntimeError> {
-        if let (Some(native), Some(process)) = (&self.native, context.process)
-            && findings.prints.is_none()
-        {
+        if let (Some(native), Some(process)) = (self.native_for(findings), context.process) {
             let bit = (id.0 - scan.first) % native::SCANNED;
             if bit == 0 {
-                scan.scanned =
-                    native.scan(id, context.state, context.shape, process, context.timeout);
+                let mover = Mover { shape: context.shape, process, timeout: context.timeout };
+                scan.scanned = native.scan(id, context.state, mover);
             }
-            if scan.scanned.unknown >> bit & 1 == 0 {
+            let possible = scan.scanned.possible >> bit & 1 != 0;
+            let unknown = scan.scanned.unknown >> bit & 1 != 0;
+            let known = match (possible, unknown) {
+                (false, false) => Some(Guard::No),
+                (true, false) => Some(Guard::Yes),
+                (true, true) => Some(Guard::Offer),
+                (false, true) => None,
+            };
+            if let Some(known) = known {
                 findings.tried[id.0 as usize] = true;
-                let possible = scan.scanned.possible >> bit & 1 != 0;
-                return Ok(if possible { Guard::Yes } else { Guard::No });
+                return Ok(known);
             }
         }
         self.guard(context, id, scan.moved, findings)
+    }
+
+    /// Compiled code, if there is any and nobody wants to know what is printed.
+    fn native_for(&self, findings: &Findings) -> Option<&Native> {
+        self.native.as_ref().filter(|_| findings.prints.is_none())
     }
 
     /// Takes a possible transition by compiled code, if that can.
@@ -554,12 +573,13 @@ impl Machine {
         process: usize,
         id: TransitionId,
         timeout: bool,
-        findings: &Findings,
+        findings: &mut Findings,
     ) -> bool {
-        let Some(native) = self.native.as_ref().filter(|_| findings.prints.is_none()) else {
+        let Some(native) = self.native_for(findings) else {
             return false;
         };
-        let done = native.effect(id, &mut work.state, &work.shape, process, timeout);
+        let mover = Mover { shape: &work.shape, process, timeout };
+        let done = native.effect(id, &mut work.state, mover, &mut findings.tried);
         if done {
             self.advance(work, Some(process), self.program.transition(id));
         }
@@ -646,21 +666,30 @@ impl Machine {
         }
     }
 
+    /// Makes an offer that waits for an answer.
     fn make_offer(
         &self,
+        context: &Context<'_>,
         work: &Work,
         send: Step,
-        message: Message,
+        offer: &mut Offer,
         findings: &mut Findings,
-    ) -> Result<Offer, RuntimeError> {
+    ) -> Result<(), RuntimeError> {
         let (sender, transition) = (usize::from(send.process), send.transition);
-        let mut offered = work.clone();
-        self.advance(&mut offered, Some(sender), self.program.transition(transition));
+        let mover = Mover { shape: context.shape, process: sender, timeout: context.timeout };
+        let native = self.native_for(findings);
+        if !native.is_some_and(|n| n.offer(transition, context.state, mover, &mut offer.message)) {
+            self.offer(context, transition, &mut offer.message, findings)?;
+        }
+        (offer.sender, offer.transition, offer.answered) = (sender, transition, false);
+        offer.scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
+        copy(work, &mut offer.offered);
+        self.advance(&mut offer.offered, Some(sender), self.program.transition(transition));
         let others = findings.violations.len();
-        self.event(&mut offered, true, &message, transition, findings)?;
-        let wrong = findings.violations.split_off(others);
-        let scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
-        Ok(Offer { sender, transition, message, offered, wrong, answered: false, scan })
+        self.event(&mut offer.offered, true, &offer.message, transition, findings)?;
+        offer.wrong.clear();
+        offer.wrong.extend(findings.violations.drain(others..));
+        Ok(())
     }
 
     /// The next answer to an offer.
@@ -694,16 +723,50 @@ impl Machine {
                 scan.next = scan.end;
                 continue;
             }
-            let context =
-                self.context(&offer.offered.state, &offer.offered.shape, Some(process), timeout);
-            let done = match self.answers(&context, id, &offer.message, findings) {
+            let offered = &offer.offered;
+            let mover = Mover { shape: &offered.shape, process, timeout };
+            let native = self.native_for(findings);
+            let mut known = false;
+            if let Some(native) = native {
+                let bit = (id.0 - scan.first) % native::SCANNED;
+                if bit == 0 {
+                    let state = &offered.state;
+                    scan.scanned = native.scan_answers(id, state, mover, &offer.message);
+                    if scan.scanned.possible | scan.scanned.unknown == 0 {
+                        scan.next = scan.end.min(id.0 + native::SCANNED);
+                        continue;
+                    }
+                }
+                known = scan.scanned.unknown >> bit & 1 == 0;
+                if known && scan.scanned.possible >> bit & 1 == 0 {
+                    continue;
+                }
+            }
+            let context = self.context(&offered.state, &offered.shape, Some(process), timeout);
+            let answers = if known {
+                findings.tried[id.0 as usize] = true;
+                Ok(true)
+            } else {
+                self.answers(&context, id, &offer.message, findings)
+            };
+            let done = match answers {
                 Ok(false) if findings.violations.is_empty() => continue,
                 Ok(false) => return Some(Taken::nothing()),
                 Ok(true) => {
                     findings.violations.append(&mut offer.wrong);
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
-                    self.take_answer(next, process, id, timeout, &offer.message, findings)
+                    let mover = Mover { shape: &offer.offered.shape, process, timeout };
+                    let tried = &mut findings.tried;
+                    if native.is_some_and(|n| {
+                        n.answer_effect(id, &mut next.state, mover, &offer.message, tried)
+                    }) {
+                        self.advance(next, Some(process), transition);
+                        Ok(())
+                    } else {
+                        copy(&offer.offered, next);
+                        self.take_answer(next, process, id, timeout, &offer.message, findings)
+                    }
                 }
                 Err(error) => Err(error),
             };

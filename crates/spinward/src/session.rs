@@ -88,14 +88,18 @@ struct Session<'a> {
 impl Session<'_> {
     fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
         let program = &self.check.model.program;
-        let mut machine = Machine::new(program.clone(), task.options.clone(), self.check.stop.clone())
-            .map_err(|error| {
-                Error::Usage(format!(
-                    "the model goes wrong before its first step: {}",
-                    error.describe()
-                ))
-            })?;
-        if std::env::var_os("SW_INTERP").is_none() { machine.compile(); }
+        let mut machine =
+            Machine::new(program.clone(), task.options.clone(), self.check.stop.clone()).map_err(
+                |error| {
+                    Error::Usage(format!(
+                        "the model goes wrong before its first step: {}",
+                        error.describe()
+                    ))
+                },
+            )?;
+        if std::env::var_os("SW_INTERP").is_none() {
+            machine.compile();
+        }
         let request = Request {
             limits: Limits {
                 max_depth: self.check.max_depth,

@@ -10,7 +10,7 @@ use cranelift_frontend::FunctionBuilder;
 use spinward_program::Program;
 use spinward_program::ir::{
     Action, BinaryOp, ChannelTest, ChannelType, ChannelTypeId, Expr, Place, ReceiveArg, Scalar,
-    Space, UnaryOp,
+    Space, Transition, UnaryOp,
 };
 
 use super::kinds::{KindEntry, Kinds};
@@ -59,12 +59,12 @@ enum Capacity {
 }
 
 impl<'a> Emitter<'a, '_> {
-    fn number(&mut self, value: i32) -> Value {
+    pub fn number(&mut self, value: i32) -> Value {
         self.builder.ins().iconst(types::I32, i64::from(value))
     }
 
     /// Goes on only if `condition` holds; otherwise the interpreter takes over.
-    fn go_on_if(&mut self, condition: Value) {
+    pub fn go_on_if(&mut self, condition: Value) {
         let next = self.builder.create_block();
         let slow = self.slow;
         self.builder.ins().brif(condition, next, &[], slow, &[]);
@@ -238,7 +238,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// The interpreter takes over always; what follows is never reached.
-    fn give_up(&mut self) {
+    pub fn give_up(&mut self) {
         let slow = self.slow;
         self.builder.ins().jump(slow, &[]);
         let next = self.builder.create_block();
@@ -250,7 +250,7 @@ impl<'a> Emitter<'a, '_> {
         self.truth(false)
     }
 
-    fn truth(&mut self, value: bool) -> Value {
+    pub fn truth(&mut self, value: bool) -> Value {
         self.builder.ins().iconst(types::I8, i64::from(value))
     }
 
@@ -283,7 +283,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// One of two values, of which only the chosen one is computed.
-    fn choose(
+    pub fn choose(
         &mut self,
         condition: Value,
         ty: Type,
@@ -303,7 +303,7 @@ impl<'a> Emitter<'a, '_> {
         result
     }
 
-    fn env_field(&mut self, offset: usize) -> Value {
+    pub fn env_field(&mut self, offset: usize) -> Value {
         self.builder.ins().load(types::I32, flags(), self.env, offset as i32)
     }
 
@@ -389,14 +389,25 @@ impl<'a> Emitter<'a, '_> {
         let fits = |kind: &&ChannelType| {
             kind.capacity > 0 && fields.is_none_or(|fields| fields == kind.fields.len())
         };
-        if let Some((kind, offset)) = kinds.known(expr) {
-            let kind = Some(program.channel(kind)).filter(fits)?;
-            let at = self.builder.ins().iadd_imm_s(self.state, offset as i64);
+        if let Some(known) = kinds.known(expr) {
+            let kind = Some(program.channel(known.kind)).filter(fits)?;
+            let at = self.builder.ins().iadd_imm_s(self.state, known.offset as i64);
             return Some(Channel { at, capacity: Capacity::Known(kind.capacity), kind });
         }
         // Channels of the same layout are alike; other ones are left to the interpreter.
         let kind = program.channels.iter().find(fits)?;
         let number = self.value(expr);
+        let (at, entry) = self.look_up(number);
+        match fields {
+            Some(_) => self.expect(entry, KindEntry::CLASS, kinds.of(program, kind).class),
+            None => self.expect(entry, KindEntry::COUNT_BYTES, kind.count().bytes()),
+        }
+        let capacity = self.capacity(entry);
+        Some(Channel { at, capacity: Capacity::Loaded(capacity), kind })
+    }
+
+    /// The address of the channel with a number, and that of what is known of its kind.
+    fn look_up(&mut self, number: Value) -> (Value, Value) {
         let index = self.builder.ins().iadd_imm_s(number, -1);
         let count = self.env_field(Env::CHANNEL_COUNT);
         let exists = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, count);
@@ -404,21 +415,68 @@ impl<'a> Emitter<'a, '_> {
         let table = self.builder.ins().load(self.pointer, flags(), self.env, Env::CHANNELS as i32);
         let entry = self.entry(table, index, size_of::<Placed<ChannelTypeId>>());
         let offset = self.builder.ins().load(self.pointer, flags(), entry, 0);
-        let number =
+        let kind =
             self.builder.ins().uload16(types::I32, flags(), entry, Placed::<()>::KIND as i32);
-        let table = self.builder.ins().iconst(self.pointer, kinds.address() as i64);
-        let entry = self.entry(table, number, size_of::<KindEntry>());
-        let (class_at, class) = match fields {
-            Some(_) => (KindEntry::CLASS, kinds.of(program, kind).class),
-            None => (KindEntry::COUNT_BYTES, kinds.of(program, kind).count_bytes),
-        };
-        let class_there = self.builder.ins().load(types::I32, flags(), entry, class_at as i32);
-        let same = self.builder.ins().icmp_imm_s(IntCC::Equal, class_there, i64::from(class));
+        let table = self.target.kinds.address() as i64;
+        let table = self.builder.ins().iconst(self.pointer, table);
+        let entry = self.entry(table, kind, size_of::<KindEntry>());
+        (self.builder.ins().iadd(self.state, offset), entry)
+    }
+
+    /// Leaves other kinds of channels to the interpreter.
+    fn expect(&mut self, entry: Value, field: usize, value: u32) {
+        let found = self.builder.ins().load(types::I32, flags(), entry, field as i32);
+        let same = self.builder.ins().icmp_imm_s(IntCC::Equal, found, i64::from(value));
         self.go_on_if(same);
-        let capacity =
-            self.builder.ins().load(types::I32, flags(), entry, KindEntry::CAPACITY as i32);
-        let at = self.builder.ins().iadd(self.state, offset);
-        Some(Channel { at, capacity: Capacity::Loaded(capacity), kind })
+    }
+
+    fn capacity(&mut self, entry: Value) -> Value {
+        self.builder.ins().load(types::I32, flags(), entry, KindEntry::CAPACITY as i32)
+    }
+
+    /// The kind and number of the rendezvous channel of an offer with so many fields.
+    pub fn rendezvous(&mut self, expr: &Expr, fields: usize) -> Option<(&'a ChannelType, Value)> {
+        let Target { program, kinds, .. } = self.target;
+        let fits = |kind: &&ChannelType| kind.capacity == 0 && kind.fields.len() == fields;
+        if let Some(known) = kinds.known(expr) {
+            let kind = Some(program.channel(known.kind)).filter(fits)?;
+            return Some((kind, self.number(known.number)));
+        }
+        let kind = program.channels.iter().find(fits)?;
+        let number = self.value(expr);
+        let (_, entry) = self.look_up(number);
+        self.expect(entry, KindEntry::CLASS, kinds.of(program, kind).class);
+        Some((kind, number))
+    }
+
+    /// Whether a transition is possible (1), not (0), or if somebody takes what it offers (3).
+    pub fn status(&mut self, transition: &Transition) -> Value {
+        let Action::Send { channel, .. } = &transition.action else {
+            return self.guard(transition);
+        };
+        let Target { program, kinds, .. } = self.target;
+        let offer = |e: &mut Self| e.builder.ins().iconst(types::I8, 3);
+        if kinds.is_rendezvous(channel) {
+            return offer(self);
+        }
+        let any = |test: fn(&ChannelType) -> bool| program.channels.iter().any(test);
+        if kinds.known(channel).is_some() || !any(|kind| kind.capacity == 0) {
+            return self.guard(transition);
+        }
+        let number = self.value(channel);
+        let (at, entry) = self.look_up(number);
+        let capacity = self.capacity(entry);
+        let buffered = self.builder.ins().icmp_imm_s(IntCC::NotEqual, capacity, 0);
+        self.choose(
+            buffered,
+            types::I8,
+            |e| {
+                e.expect(entry, KindEntry::COUNT_BYTES, Scalar::U8.bytes());
+                let count = e.load(at, 0, Scalar::U8);
+                e.builder.ins().icmp(IntCC::UnsignedLessThan, count, capacity)
+            },
+            offer,
+        )
     }
 
     fn message_count(&mut self, channel: &Channel<'_>) -> Value {
@@ -448,33 +506,43 @@ impl<'a> Emitter<'a, '_> {
             let ReceiveArg::Match(value) = arg else {
                 continue;
             };
-            // Past the last message there are zeros, so looking is harmless; but the interpreter
-            // computes the value only if all before it fit.
-            if !is_harmless(value) {
-                let next = self.builder.create_block();
-                let end = self.builder.create_block();
-                let result = self.builder.append_block_param(end, types::I8);
-                self.builder.ins().brif(fits, next, &[], end, &[fits.into()]);
-                self.builder.switch_to_block(next);
-                let value = self.value(value);
-                let has = self.load(channel.at, (start + field.offset) as i32, field.scalar);
-                let same = self.builder.ins().icmp(IntCC::Equal, value, has);
-                self.builder.ins().jump(end, &[same.into()]);
-                self.builder.switch_to_block(end);
-                fits = result;
-                continue;
-            }
-            let value = self.value(value);
-            let has = self.load(channel.at, (start + field.offset) as i32, field.scalar);
-            let same = self.builder.ins().icmp(IntCC::Equal, value, has);
-            fits = self.builder.ins().band(fits, same);
+            // Past the last message there are zeros, so looking is harmless.
+            fits = self.and_then(fits, value, |e, value| {
+                let has = e.load(channel.at, (start + field.offset) as i32, field.scalar);
+                e.builder.ins().icmp(IntCC::Equal, value, has)
+            });
         }
         fits
     }
 
+    /// Whether `before` holds and a value passes a test. The value is computed only if it must be, as
+    /// the interpreter does, for that may go wrong.
+    pub fn and_then(
+        &mut self,
+        before: Value,
+        value: &Expr,
+        test: impl FnOnce(&mut Self, Value) -> Value,
+    ) -> Value {
+        if is_harmless(value) {
+            let value = self.value(value);
+            let passes = test(self, value);
+            return self.builder.ins().band(before, passes);
+        }
+        self.choose(
+            before,
+            types::I8,
+            |e| {
+                let value = e.value(value);
+                test(e, value)
+            },
+            |e| e.truth(false),
+        )
+    }
+
     /// Whether a transition is possible, as a byte that is 0 or 1. An `else` is not for a function
     /// that looks at one transition.
-    pub fn guard(&mut self, action: &Action) -> Value {
+    pub fn guard(&mut self, transition: &Transition) -> Value {
+        let action = &transition.action;
         match action {
             Action::Skip
             | Action::Assign(..)
@@ -505,15 +573,14 @@ impl<'a> Emitter<'a, '_> {
                 let count = self.env_field(Env::PROCESS_COUNT);
                 self.builder.ins().icmp(IntCC::Equal, next, count)
             }
-            Action::Else | Action::DStep { .. } | Action::Event { .. } | Action::C(_) => {
-                self.no_truth()
-            }
+            Action::DStep { entry } => self.d_step_guard(transition, *entry),
+            Action::Else | Action::Event { .. } | Action::C(_) => self.no_truth(),
         }
     }
 
     /// What a transition that is possible does, without moving the process on.
-    pub fn effect(&mut self, action: &Action) {
-        match action {
+    pub fn effect(&mut self, transition: &Transition) {
+        match &transition.action {
             Action::Skip | Action::Condition(_) | Action::Else => {}
             Action::Assign(place, value) => self.assign(place, value),
             Action::AssignAll(pairs) => {
@@ -535,6 +602,7 @@ impl<'a> Emitter<'a, '_> {
             Action::Receive { channel, random: false, keep, args } if !self.target.traced => {
                 self.receive(channel, *keep, args);
             }
+            Action::DStep { entry } => self.d_step(transition, *entry, false),
             _ => self.give_up(),
         }
     }
@@ -544,7 +612,21 @@ impl<'a> Emitter<'a, '_> {
         self.set(place, value);
     }
 
-    fn set(&mut self, place: &Place, value: Value) {
+    /// The truncated value, as a variable of this kind would have it.
+    pub fn truncated(&mut self, scalar: Scalar, value: Value) -> Value {
+        match scalar {
+            Scalar::Bit => self.builder.ins().band_imm_u(value, 1),
+            Scalar::U8 => self.builder.ins().band_imm_u(value, 0xff),
+            Scalar::I16 => {
+                let short = self.builder.ins().ireduce(types::I16, value);
+                self.builder.ins().sextend(types::I32, short)
+            }
+            Scalar::Unsigned(n) if n < 32 => self.builder.ins().band_imm_u(value, (1i64 << n) - 1),
+            _ => value,
+        }
+    }
+
+    pub fn set(&mut self, place: &Place, value: Value) {
         let (at, offset) = self.address(place);
         self.store(at, offset, place.scalar, value);
     }
@@ -633,7 +715,7 @@ impl<'a> Emitter<'a, '_> {
     }
 }
 
-fn flags() -> MemFlagsData {
+pub(super) fn flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 

@@ -30,11 +30,17 @@ impl KindEntry {
 pub(super) struct Kinds {
     /// By kind. The compiled code has its address.
     entries: Box<[KindEntry]>,
-    /// By the offset of a global variable that always holds the same channel: its kind, and where
-    /// its block is in every state.
-    constants: FxHashMap<u32, (ChannelTypeId, usize)>,
-    /// By kind, whether it is a rendezvous.
-    rendezvous: Vec<bool>,
+    /// By the offset of a global variable that always holds the same channel.
+    constants: FxHashMap<u32, Known>,
+}
+
+/// A channel that is known before anything runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub kind: ChannelTypeId,
+    pub number: i32,
+    /// Where its block is in every state.
+    pub offset: usize,
 }
 
 impl Kinds {
@@ -46,8 +52,7 @@ impl Kinds {
             count_bytes: if kind.capacity == 0 { 0 } else { kind.count().bytes() },
         });
         let entries = entries.collect();
-        let rendezvous = program.channels.iter().map(|kind| kind.capacity == 0).collect();
-        Self { entries, constants: constants(program, header), rendezvous }
+        Self { entries, constants: constants(program, header) }
     }
 
     /// Where the table is.
@@ -62,8 +67,8 @@ impl Kinds {
         self.entries[at.unwrap_or(0)]
     }
 
-    /// The kind and place of the channel that an expression always means.
-    pub fn known(&self, expr: &Expr) -> Option<(ChannelTypeId, usize)> {
+    /// The channel that an expression always means.
+    pub fn known(&self, expr: &Expr) -> Option<Known> {
         match expr {
             Expr::Load(place) if place.space == Space::Global && place.indexes.is_empty() => {
                 self.constants.get(&place.offset).copied()
@@ -74,7 +79,7 @@ impl Kinds {
 
     /// Whether an expression always means a certain rendezvous channel.
     pub fn is_rendezvous(&self, expr: &Expr) -> bool {
-        self.known(expr).is_some_and(|(kind, _)| self.rendezvous[kind.0 as usize])
+        self.known(expr).is_some_and(|known| self.entries[known.kind.0 as usize].capacity == 0)
     }
 }
 
@@ -85,12 +90,13 @@ fn layout(kind: &ChannelType) -> (bool, u32, u32, Vec<(u32, spinward_program::ir
 }
 
 /// The global variables that hold the channel they were created with for ever.
-fn constants(program: &Program, header: &Header) -> FxHashMap<u32, (ChannelTypeId, usize)> {
+fn constants(program: &Program, header: &Header) -> FxHashMap<u32, Known> {
     let mut constants = FxHashMap::default();
-    let mut offset = header.end;
+    let (mut number, mut offset) = (0, header.end);
     for step in &program.init {
         if let InitStep::NewChannel(place, kind) = step {
-            constants.insert(place.offset, (*kind, offset));
+            number += 1;
+            constants.insert(place.offset, Known { kind: *kind, number, offset });
             offset += program.channel(*kind).bytes() as usize;
         }
     }

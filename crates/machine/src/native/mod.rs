@@ -17,19 +17,24 @@
 #![allow(unsafe_code)]
 
 mod emit;
+mod flow;
 mod kinds;
 
 use std::mem::{ManuallyDrop, offset_of};
+use std::ops::Range;
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, types};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
 use spinward_program::Program;
-use spinward_program::ir::{Action, BodyId, BodyKind, ChannelTypeId, TransitionId};
+use spinward_program::ir::{
+    Action, BodyId, BodyKind, ChannelTypeId, Expr, Transition, TransitionId,
+};
 
+use crate::exec::Message;
 use crate::shape::{Header, Placed, Shape};
 use emit::{Emitter, Target};
 use kinds::Kinds;
@@ -43,41 +48,52 @@ pub(crate) const SCANNED: u32 = 32;
 struct Env {
     channels: *const Placed<ChannelTypeId>,
     processes: *const Placed<BodyId>,
+    /// By transition: whether it was looked at. Only the inside of a `d_step` is noted here.
+    tried: *mut bool,
+    /// The fields of a message that is offered.
+    message: *mut i32,
     channel_count: u32,
     process_count: u32,
     pid: u32,
     timeout: u32,
+    /// The number of the channel on which a message is offered.
+    offered: i32,
+    offered_fields: u32,
 }
 
 impl Env {
     const CHANNELS: usize = offset_of!(Self, channels);
     const PROCESSES: usize = offset_of!(Self, processes);
+    const TRIED: usize = offset_of!(Self, tried);
+    const MESSAGE: usize = offset_of!(Self, message);
     const CHANNEL_COUNT: usize = offset_of!(Self, channel_count);
     const PROCESS_COUNT: usize = offset_of!(Self, process_count);
     const PID: usize = offset_of!(Self, pid);
     const TIMEOUT: usize = offset_of!(Self, timeout);
-
-    fn new(shape: &Shape, process: usize, timeout: bool) -> Self {
-        Self {
-            channels: shape.channels.as_ptr(),
-            processes: shape.processes.as_ptr(),
-            channel_count: shape.channels.len() as u32,
-            process_count: shape.processes.len() as u32,
-            pid: process as u32,
-            timeout: u32::from(timeout),
-        }
-    }
+    const OFFERED: usize = offset_of!(Self, offered);
+    const OFFERED_FIELDS: usize = offset_of!(Self, offered_fields);
 }
 
 /// Compiled code: the environment, the state, the block of the process.
-type Function = unsafe extern "C" fn(*const Env, *mut u8, *mut u8) -> u64;
+type Function = unsafe extern "C" fn(*mut Env, *mut u8, *mut u8) -> u64;
 
-/// What is possible.
+/// Who moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mover<'a> {
+    /// The shape of the state.
+    pub shape: &'a Shape,
+    /// The number of the process.
+    pub process: usize,
+    /// What `timeout` is.
+    pub timeout: bool,
+}
+
+/// What is possible, one bit for each transition.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scanned {
-    /// One bit for each transition that is possible.
+    /// Possible; if it is also unknown, then if somebody takes the message that it offers.
     pub possible: u32,
-    /// One bit for each of which the interpreter must say it.
+    /// The interpreter must say it.
     pub unknown: u32,
 }
 
@@ -95,8 +111,14 @@ enum Effect {
 pub(crate) struct Native {
     /// By transition, for the first of those that are looked at together.
     scans: Vec<Option<Function>>,
+    /// Likewise; none if no transition among them ever takes an offered message.
+    answers: Vec<Option<Function>>,
     /// By transition.
     effects: Vec<Effect>,
+    /// By transition, for those that may take an offered message.
+    answer_effects: Vec<Option<Function>>,
+    /// By transition, for sends that may offer a message: with the number of its fields.
+    offers: Vec<Option<(Function, usize)>>,
     /// Tables that the code has the addresses of.
     _kinds: Kinds,
     _code: Code,
@@ -131,62 +153,105 @@ impl Native {
         let target = Target { program, header, kinds: &kinds, traced };
         let mut compiler = Compiler::new(target)?;
         let count = program.transitions.len();
-        let mut scans = vec![None; count];
-        let mut effects: Vec<Option<FuncId>> = vec![None; count];
+        let none = || -> Vec<Option<FuncId>> { vec![None; count] };
+        let (mut scans, mut answers, mut offers) = (none(), none(), none());
+        let (mut effects, mut answer_effects) = (none(), none());
+        let rendezvous = program.uses.rendezvous;
         for automaton in program.automata.iter().filter(|a| is_process(a.kind)) {
             for state in automaton.states.iter().filter(|s| s.reachable) {
-                let mut first = state.transitions.start;
-                while first < state.transitions.end {
-                    let end = state.transitions.end.min(first + SCANNED);
-                    scans[first as usize] = Some(compiler.scan(first..end)?);
-                    first = end;
+                let ids = state.transitions.clone();
+                for first in ids.clone().step_by(SCANNED as usize) {
+                    let together = first..ids.end.min(first + SCANNED);
+                    let takes = |id| may_answer(program, program.transition(TransitionId(id)));
+                    if rendezvous && together.clone().any(takes) {
+                        answers[first as usize] = Some(compiler.answers(together.clone())?);
+                    }
+                    scans[first as usize] = Some(compiler.scan(together)?);
                 }
-                for id in state.transitions.clone() {
-                    let action = &program.transitions[id as usize].action;
-                    if is_compiled(action) {
-                        effects[id as usize] = Some(compiler.effect(action)?);
+                for id in ids {
+                    let transition = &program.transitions[id as usize];
+                    let id = id as usize;
+                    if is_compiled(&transition.action) {
+                        effects[id] = Some(compiler.effect(transition)?);
+                    }
+                    if rendezvous && may_answer(program, transition) {
+                        answer_effects[id] = Some(compiler.answer_effect(transition)?);
+                    }
+                    if let Action::Send { channel, args, .. } = &transition.action
+                        && rendezvous
+                    {
+                        offers[id] = Some(compiler.offer(channel, args)?);
                     }
                 }
             }
         }
         let module = compiler.finish()?;
-        let function = |id: FuncId| {
-            let code = module.get_finalized_function(id);
+        let function = |id: Option<FuncId>| {
+            let code = module.get_finalized_function(id?);
             // SAFETY: every function was declared with the signature that this type says.
-            unsafe { std::mem::transmute::<*const u8, Function>(code) }
+            Some(unsafe { std::mem::transmute::<*const u8, Function>(code) })
         };
-        let scans = scans.into_iter().map(|id| id.map(function)).collect();
-        let effects = effects
-            .into_iter()
-            .zip(&program.transitions)
-            .map(|(id, transition)| match (id, &transition.action) {
-                (Some(id), _) => Effect::Compiled(function(id)),
-                (None, Action::Skip | Action::Condition(_) | Action::Else) => Effect::None,
-                (None, _) => Effect::Interpreted,
-            })
-            .collect();
-        Ok(Self { scans, effects, _kinds: kinds, _code: Code(ManuallyDrop::new(module)) })
+        let functions = |ids: Vec<Option<FuncId>>| ids.into_iter().map(function).collect();
+        let effect = |(id, transition): (Option<FuncId>, &Transition)| match function(id) {
+            Some(function) => Effect::Compiled(function),
+            None if has_no_effect(&transition.action) => Effect::None,
+            None => Effect::Interpreted,
+        };
+        let offer = |(id, transition): (Option<FuncId>, &Transition)| match &transition.action {
+            Action::Send { args, .. } => function(id).map(|function| (function, args.len())),
+            _ => None,
+        };
+        Ok(Self {
+            scans: functions(scans),
+            answers: functions(answers),
+            effects: effects.into_iter().zip(&program.transitions).map(effect).collect(),
+            answer_effects: functions(answer_effects),
+            offers: offers.into_iter().zip(&program.transitions).map(offer).collect(),
+            _kinds: kinds,
+            _code: Code(ManuallyDrop::new(module)),
+        })
     }
 
     /// Which of the transitions from `first` on are possible for a process.
-    pub fn scan(
+    pub fn scan(&self, first: TransitionId, state: &[u8], mover: Mover<'_>) -> Scanned {
+        match self.scans[first.0 as usize] {
+            Some(function) => Scanned::from(look(function, state, mover, &mut Env::new(mover))),
+            None => Scanned { possible: 0, unknown: u32::MAX },
+        }
+    }
+
+    /// Which of the transitions from `first` on take an offered message.
+    pub fn scan_answers(
         &self,
         first: TransitionId,
         state: &[u8],
-        shape: &Shape,
-        process: usize,
-        timeout: bool,
+        mover: Mover<'_>,
+        message: &Message,
     ) -> Scanned {
-        let Some(function) = self.scans[first.0 as usize] else {
-            return Scanned { possible: 0, unknown: u32::MAX };
+        match self.answers[first.0 as usize] {
+            Some(function) => {
+                Scanned::from(look(function, state, mover, &mut Env::offering(mover, message)))
+            }
+            None => Scanned::default(),
+        }
+    }
+
+    /// Makes the message that a send offers. False: the interpreter must do it.
+    pub fn offer(
+        &self,
+        id: TransitionId,
+        state: &[u8],
+        mover: Mover<'_>,
+        message: &mut Message,
+    ) -> bool {
+        let Some((function, fields)) = self.offers[id.0 as usize] else {
+            return false;
         };
-        assert_eq!(state.len(), shape.bytes, "a state is as long as its shape says");
-        let env = Env::new(shape, process, timeout);
-        let state = state.as_ptr().cast_mut();
-        // SAFETY: the state is of its shape (see the module's comment), the process one of its
-        // processes; a scan writes nothing.
-        let answer = unsafe { function(&env, state, state.add(shape.processes[process].offset)) };
-        Scanned { possible: answer as u32, unknown: (answer >> 32) as u32 }
+        message.fields.resize(fields, 0);
+        let mut env = Env { message: message.fields.as_mut_ptr(), ..Env::new(mover) };
+        let done = look(function, state, mover, &mut env) == 0;
+        message.channel = env.offered;
+        done
     }
 
     /// Does what a possible transition does, without moving the process on. False: the interpreter
@@ -195,21 +260,86 @@ impl Native {
         &self,
         id: TransitionId,
         state: &mut [u8],
-        shape: &Shape,
-        process: usize,
-        timeout: bool,
+        mover: Mover<'_>,
+        tried: &mut [bool],
     ) -> bool {
-        let function = match self.effects[id.0 as usize] {
-            Effect::None => return true,
-            Effect::Interpreted => return false,
-            Effect::Compiled(function) => function,
-        };
-        assert_eq!(state.len(), shape.bytes, "a state is as long as its shape says");
-        let env = Env::new(shape, process, timeout);
-        let state = state.as_mut_ptr();
-        // SAFETY: the state is of its shape (see the module's comment), the process one of its
-        // processes.
-        unsafe { function(&env, state, state.add(shape.processes[process].offset)) == 0 }
+        match self.effects[id.0 as usize] {
+            Effect::None => true,
+            Effect::Interpreted => false,
+            Effect::Compiled(function) => change(function, state, mover, Env::new(mover), tried),
+        }
+    }
+
+    /// Does what a transition that takes an offered message does, likewise.
+    pub fn answer_effect(
+        &self,
+        id: TransitionId,
+        state: &mut [u8],
+        mover: Mover<'_>,
+        message: &Message,
+        tried: &mut [bool],
+    ) -> bool {
+        self.answer_effects[id.0 as usize].is_some_and(|function| {
+            change(function, state, mover, Env::offering(mover, message), tried)
+        })
+    }
+}
+
+impl Env {
+    fn new(mover: Mover<'_>) -> Self {
+        Self {
+            channels: mover.shape.channels.as_ptr(),
+            processes: mover.shape.processes.as_ptr(),
+            tried: std::ptr::null_mut(),
+            message: std::ptr::null_mut(),
+            channel_count: mover.shape.channels.len() as u32,
+            process_count: mover.shape.processes.len() as u32,
+            pid: mover.process as u32,
+            timeout: u32::from(mover.timeout),
+            offered: 0,
+            offered_fields: 0,
+        }
+    }
+
+    /// Whoever is told of an offer only reads it.
+    fn offering(mover: Mover<'_>, message: &Message) -> Self {
+        Self {
+            message: message.fields.as_ptr().cast_mut(),
+            offered: message.channel,
+            offered_fields: message.fields.len() as u32,
+            ..Self::new(mover)
+        }
+    }
+}
+
+impl From<u64> for Scanned {
+    fn from(answer: u64) -> Self {
+        Self { possible: answer as u32, unknown: (answer >> 32) as u32 }
+    }
+}
+
+/// Calls code that does not change the state.
+fn look(function: Function, state: &[u8], mover: Mover<'_>, env: &mut Env) -> u64 {
+    assert_eq!(state.len(), mover.shape.bytes, "a state is as long as its shape says");
+    let state = state.as_ptr().cast_mut();
+    // SAFETY: the state is of its shape (see the module's comment), the process one of its processes.
+    unsafe { function(env, state, state.add(mover.shape.processes[mover.process].offset)) }
+}
+
+/// Calls code that changes the state. False: it was not done.
+fn change(
+    function: Function,
+    state: &mut [u8],
+    mover: Mover<'_>,
+    mut env: Env,
+    tried: &mut [bool],
+) -> bool {
+    assert_eq!(state.len(), mover.shape.bytes, "a state is as long as its shape says");
+    env.tried = tried.as_mut_ptr();
+    let state = state.as_mut_ptr();
+    // SAFETY: as in `look`; `tried` has an element for each transition of the program.
+    unsafe {
+        function(&mut env, state, state.add(mover.shape.processes[mover.process].offset)) == 0
     }
 }
 
@@ -217,15 +347,34 @@ fn is_process(kind: BodyKind) -> bool {
     matches!(kind, BodyKind::Proctype | BodyKind::Init)
 }
 
+fn has_no_effect(action: &Action) -> bool {
+    matches!(action, Action::Skip | Action::Condition(_) | Action::Else)
+}
+
+/// Whether effects of this kind are compiled.
 fn is_compiled(action: &Action) -> bool {
     match action {
         Action::Assign(..)
         | Action::AssignAll(_)
         | Action::Assert(_)
         | Action::Print { .. }
-        | Action::PrintMtype(..) => true,
+        | Action::PrintMtype(..)
+        | Action::DStep { .. } => true,
         Action::Send { sorted, .. } => !sorted,
         Action::Receive { random, .. } => !random,
+        _ => false,
+    }
+}
+
+/// Whether a transition may take an offered message.
+fn may_answer(program: &Program, transition: &Transition) -> bool {
+    match &transition.action {
+        Action::Receive { .. } => true,
+        Action::DStep { entry } => program
+            .automaton(transition.body)
+            .state(*entry)
+            .transition_ids()
+            .any(|id| may_answer(program, program.transition(id))),
         _ => false,
     }
 }
@@ -301,19 +450,42 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function that tells which of some transitions are possible.
-    fn scan(&mut self, transitions: std::ops::Range<u32>) -> Result<FuncId, Box<ModuleError>> {
+    fn scan(&mut self, transitions: Range<u32>) -> Result<FuncId, Box<ModuleError>> {
+        self.bits(transitions, |e, transition| e.status(transition))
+    }
+
+    /// A function that tells which of some transitions take an offered message.
+    fn answers(&mut self, transitions: Range<u32>) -> Result<FuncId, Box<ModuleError>> {
+        self.bits(transitions, |e, transition| e.answer(transition))
+    }
+
+    /// A function that returns for each of some transitions the two bits of its status, the higher
+    /// one 32 bits up; if the interpreter must say it, the higher one only is set.
+    fn bits(
+        &mut self,
+        transitions: Range<u32>,
+        status: impl Fn(&mut Emitter<'a, '_>, &Transition) -> Value,
+    ) -> Result<FuncId, Box<ModuleError>> {
         self.function(|e| {
             let mut answer = e.builder.ins().iconst(types::I64, 0);
             for (bit, id) in transitions.enumerate() {
                 let next = e.builder.create_block();
                 let result = e.builder.append_block_param(next, types::I64);
-                let possible = e.guard(&e.target.program.transitions[id as usize].action);
-                let possible = e.builder.ins().uextend(types::I64, possible);
+                let transition = e.target.program.transition(TransitionId(id));
+                let status = status(e, transition);
+                let status = e.builder.ins().uextend(types::I64, status);
+                let (before, mut possible) = (answer, status);
+                if matches!(transition.action, Action::Send { .. }) {
+                    possible = e.builder.ins().band_imm_u(status, 1);
+                    let offers = e.builder.ins().band_imm_u(status, 2);
+                    let offers = e.builder.ins().ishl_imm_u(offers, 31 + bit as i64);
+                    answer = e.builder.ins().bor(answer, offers);
+                }
                 let possible = e.builder.ins().ishl_imm_u(possible, bit as i64);
                 let known = e.builder.ins().bor(answer, possible);
                 e.builder.ins().jump(next, &[known.into()]);
                 e.builder.switch_to_block(e.slow);
-                let unknown = e.builder.ins().bor_imm_u(answer, 1 << (32 + bit));
+                let unknown = e.builder.ins().bor_imm_u(before, 1 << (32 + bit));
                 e.builder.ins().jump(next, &[unknown.into()]);
                 e.slow = e.builder.create_block();
                 e.builder.switch_to_block(next);
@@ -325,9 +497,26 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function that does what a transition does and returns 0, or 1 if it did not.
-    fn effect(&mut self, action: &Action) -> Result<FuncId, Box<ModuleError>> {
+    fn effect(&mut self, transition: &Transition) -> Result<FuncId, Box<ModuleError>> {
+        self.action(|e| e.effect(transition))
+    }
+
+    /// Likewise for a transition that takes an offered message.
+    fn answer_effect(&mut self, transition: &Transition) -> Result<FuncId, Box<ModuleError>> {
+        self.action(|e| e.answer_effect(transition))
+    }
+
+    /// A function that makes an offer and returns 0, or 1 if it did not.
+    fn offer(&mut self, channel: &Expr, args: &[Expr]) -> Result<FuncId, Box<ModuleError>> {
+        self.action(|e| e.offer(channel, args))
+    }
+
+    fn action(
+        &mut self,
+        body: impl FnOnce(&mut Emitter<'a, '_>),
+    ) -> Result<FuncId, Box<ModuleError>> {
         self.function(|e| {
-            e.effect(action);
+            body(e);
             let done = e.builder.ins().iconst(types::I64, 0);
             e.builder.ins().return_(&[done]);
             e.end_slow();
