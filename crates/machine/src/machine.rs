@@ -97,10 +97,12 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Compiles guards and effects for searches, where that is possible on this computer.
-    pub fn compile(&mut self) {
+    /// Compiles guards and effects, so that searches are fast. False if this computer is of a kind that
+    /// there is no compiler for; the machine then goes on to interpret.
+    pub fn compile(&mut self) -> bool {
         let traced = self.header.trace.is_some();
         self.native = Native::new(&self.program, &self.header, traced).ok();
+        self.native.is_some()
     }
 
     fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {

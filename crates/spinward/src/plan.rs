@@ -3,7 +3,7 @@
 use spinward_machine::Options;
 use spinward_program::ir::BodyId;
 
-use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
+use crate::options::{Fairness, Guide, Optimize, Por, Property, Search, Store};
 use crate::report::{Reason, ReasonCode};
 use crate::{Check, Error, Model};
 
@@ -212,7 +212,6 @@ impl Method {
         };
         note(check.por != Some(Por::On), "no partial-order reduction is done");
         note(check.optimize != Some(Optimize::Full), "the model is not optimized");
-        note(check.engine != Some(Engine::Compiled), "steps are interpreted, not compiled");
         note(check.threads.is_none_or(|threads| threads == 1), "one thread searches");
         let compressed = matches!(check.store, Some(Store::Tree | Store::Delta));
         note(!compressed, "states are stored as they are, not compressed");

@@ -16,6 +16,7 @@ use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, S
 use crate::Error;
 use crate::check::Check;
 use crate::memory;
+use crate::options::Engine;
 use crate::plan::{Algorithm, Method, Plan, Task};
 use crate::report::{
     Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
@@ -97,8 +98,11 @@ impl Session<'_> {
                     ))
                 },
             )?;
-        if std::env::var_os("SW_INTERP").is_none() {
-            machine.compile();
+        if self.check.engine != Some(Engine::Interpreter) && !machine.compile() {
+            let note = "steps are interpreted: there is no compiler for this computer".to_owned();
+            if !self.method.notes.contains(&note) {
+                self.method.notes.push(note);
+            }
         }
         let request = Request {
             limits: Limits {
