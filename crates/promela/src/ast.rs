@@ -573,6 +573,18 @@ pub enum UnaryOp {
     Complement,
 }
 
+impl UnaryOp {
+    /// The value, as C computes with `int`.
+    #[inline]
+    pub fn apply(self, value: i32) -> i32 {
+        match self {
+            Self::Not => i32::from(value == 0),
+            Self::Neg => value.wrapping_neg(),
+            Self::Complement => !value,
+        }
+    }
+}
+
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // C's, by their usual names.
@@ -595,6 +607,35 @@ pub enum BinaryOp {
     Ne,
     And,
     Or,
+}
+
+impl BinaryOp {
+    /// The value, as C computes with `int`; none for a division by zero.
+    #[inline]
+    pub fn apply(self, a: i32, b: i32) -> Option<i32> {
+        Some(match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Sub => a.wrapping_sub(b),
+            Self::Mul => a.wrapping_mul(b),
+            Self::Div | Self::Rem if b == 0 => return None,
+            Self::Div => a.wrapping_div(b),
+            Self::Rem => a.wrapping_rem(b),
+            Self::BitAnd => a & b,
+            Self::BitOr => a | b,
+            Self::BitXor => a ^ b,
+            // As x86 does it: the lowest five bits of the distance count.
+            Self::Shl => a.wrapping_shl(b as u32),
+            Self::Shr => a.wrapping_shr(b as u32),
+            Self::Lt => i32::from(a < b),
+            Self::Le => i32::from(a <= b),
+            Self::Gt => i32::from(a > b),
+            Self::Ge => i32::from(a >= b),
+            Self::Eq => i32::from(a == b),
+            Self::Ne => i32::from(a != b),
+            Self::And => i32::from(a != 0 && b != 0),
+            Self::Or => i32::from(a != 0 || b != 0),
+        })
+    }
 }
 
 /// Operators of temporal logic with one operand.
