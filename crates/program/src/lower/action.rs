@@ -185,11 +185,7 @@ impl<'a> Context<'a> {
         if args.len() as u64 != wanted && self.budget.exceeded.is_none() {
             self.error(
                 expr.span,
-                format!(
-                    "`{}` has {wanted} parameters, but {} are given",
-                    proctype.text,
-                    args.len()
-                ),
+                format!("`{}` takes {wanted} arguments, not {}", proctype.text, args.len()),
             );
         }
         Action::Run { result, body, args, priority }
@@ -287,7 +283,7 @@ impl<'a> Context<'a> {
             StmtKind::Send { channel, args, .. } => {
                 let fields = args
                     .iter()
-                    .map(|arg| match self.trace_constant(arg) {
+                    .map(|arg| match flow::constant(self.symbols, arg) {
                         Some(value) => ReceiveArg::Match(Expr::Const(value)),
                         None => ReceiveArg::Ignore,
                     })
@@ -305,10 +301,6 @@ impl<'a> Context<'a> {
             })
             .collect();
         Action::Event { send, channel: self.var(channel), args }
-    }
-
-    fn trace_constant(&self, expr: &AstExpr) -> Option<i32> {
-        flow::constant(self.symbols, expr)
     }
 }
 
