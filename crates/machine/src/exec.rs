@@ -153,7 +153,7 @@ impl Machine {
             }
             Action::Die => context.process.is_some_and(|p| p + 1 == context.shape.processes.len()),
             Action::DStep { entry } => {
-                for id in self.inner(context, *entry).1 {
+                for id in self.inner(context, *entry) {
                     match self.possible(
                         context,
                         &self.program.transition(id).action,
@@ -217,7 +217,7 @@ impl Machine {
                 context.matches(args, message.fields.len(), |i| message.fields[i], mistakes)
             }
             Action::DStep { entry } => {
-                for id in self.inner(context, *entry).1 {
+                for id in self.inner(context, *entry) {
                     if self.takes(
                         context,
                         &self.program.transition(id).action,
@@ -233,17 +233,17 @@ impl Machine {
         }
     }
 
-    /// The automaton of the process that asks, and the transitions of a local state of it.
+    /// The transitions of a local state inside a `d_step` of the process that asks.
     fn inner(
         &self,
         context: &Context<'_>,
         state: StateId,
-    ) -> (BodyId, impl DoubleEndedIterator<Item = TransitionId> + use<>) {
+    ) -> impl Iterator<Item = TransitionId> + use<> {
         let body = match context.process {
             Some(process) => context.shape.processes[process].kind,
             None => self.options.claim.expect("who is not a process is the claim"),
         };
-        (body, self.program.automaton(body).state(state).transition_ids())
+        self.program.automaton(body).state(state).transition_ids()
     }
 
     /// The message that a send offers.
@@ -551,7 +551,7 @@ impl Machine {
         while steps == 0 || at != exit {
             let context = self.context(&work.state, &work.shape, process, timeout);
             let mut chosen = None;
-            for id in self.inner(&context, at).1 {
+            for id in self.inner(&context, at) {
                 let possible = match offered {
                     Some(message) => self.answers(&context, id, message, findings)?,
                     // The transitions are tried in order with `else` last, so when it is looked at
