@@ -450,6 +450,17 @@ pub enum ReceiveArg {
     Ignore(Span),
 }
 
+impl ReceiveArg {
+    /// Calls `visit` with the expressions in it, not with those inside of them.
+    pub fn for_each_operand<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Self::Var(var) => var.indexes().for_each(visit),
+            Self::Const(expr) | Self::Eval(expr) => visit(expr),
+            Self::Ignore(_) => {}
+        }
+    }
+}
+
 /// A variable, an element of an array, a field of a record, or (a single name) an mtype constant or
 /// a predefined variable.
 #[derive(Clone, Debug)]
@@ -458,6 +469,13 @@ pub struct VarRef {
     pub parts: Vec<VarPart>,
     /// The whole of it.
     pub span: Span,
+}
+
+impl VarRef {
+    /// The indexes in it.
+    pub fn indexes(&self) -> impl Iterator<Item = &Expr> {
+        self.parts.iter().filter_map(|part| part.index.as_deref())
+    }
 }
 
 /// One step of a [`VarRef`].
@@ -476,6 +494,47 @@ pub struct Expr {
     pub kind: ExprKind,
     /// Where.
     pub span: Span,
+}
+
+impl Expr {
+    /// Calls `visit` with the expressions in it in the order of the text, not with those inside of
+    /// them.
+    pub fn for_each_operand<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match &self.kind {
+            ExprKind::Number(_)
+            | ExprKind::Timeout
+            | ExprKind::NonProgress
+            | ExprKind::CExpr(_) => {}
+            ExprKind::Var(var) | ExprKind::Len(var) | ExprKind::ChannelTest(_, var) => {
+                var.indexes().for_each(visit);
+            }
+            ExprKind::Unary(_, operand)
+            | ExprKind::TemporalUnary(_, operand)
+            | ExprKind::Enabled(operand)
+            | ExprKind::PcValue(operand)
+            | ExprKind::GetPriority(operand) => visit(operand),
+            ExprKind::Binary(_, left, right) | ExprKind::TemporalBinary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            ExprKind::Conditional(condition, yes, no) => {
+                visit(condition);
+                visit(yes);
+                visit(no);
+            }
+            ExprKind::Run { args, priority, .. } => {
+                args.iter().chain(priority.as_deref()).for_each(visit);
+            }
+            ExprKind::Poll { channel, args, .. } => {
+                channel.indexes().for_each(&mut *visit);
+                args.iter().for_each(|arg| arg.for_each_operand(visit));
+            }
+            ExprKind::RemoteLabel { pid, .. } => pid.as_deref().into_iter().for_each(visit),
+            ExprKind::RemoteVar { pid, var, .. } => {
+                pid.as_deref().into_iter().chain(var.indexes()).for_each(visit);
+            }
+        }
+    }
 }
 
 /// Kinds of expressions.
