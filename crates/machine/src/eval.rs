@@ -279,7 +279,9 @@ impl Machine {
         if number == 0 {
             return Err(RuntimeError::UninitializedChannel);
         }
-        let found = usize::try_from(number - 1).ok().and_then(|i| shape.channels.get(i));
+        // A number that a model computes may be any.
+        let index = number.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+        let found = index.and_then(|index| shape.channels.get(index));
         match found {
             Some(at) => Ok(ChannelAt { kind: self.program.channel(at.kind), offset: at.offset }),
             None => Err(RuntimeError::NotAChannel(number)),

@@ -496,3 +496,14 @@ fn what_a_trace_sends_may_be_anything() {
     assert_eq!(verdict("c!_,_"), Verdict::Verified);
     assert_eq!(verdict("c!1,_; c!_,5"), Verdict::Violated);
 }
+
+#[test]
+fn any_number_may_be_taken_for_a_channel() {
+    for number in ["-2147483647 - 1", "-1", "7", "2147483647"] {
+        let text = format!("int c = {number}; active proctype P() {{ len(c) == 0 }}");
+        let report = check(&text).run().unwrap();
+        assert_eq!(report.errors.len(), 1, "{number}");
+        let message = &report.errors[0].message;
+        assert!(message.contains("is not the number of a channel"), "{message}");
+    }
+}
