@@ -472,7 +472,7 @@ fn a_wrong_invariant_is_told() {
     assert_eq!(message(""), "expected an expression, found the end of the text");
     assert_eq!(message("x; x"), "expected an operator or the end, found `;`");
     assert_eq!(message("t == 0"), "`t` is not declared");
-    assert_eq!(message("P@L"), "no label `L` in `P`");
+    assert_eq!(message("P@L"), "there is no label `L` in `P`");
     assert_eq!(message("run P()"), "`run` outside of a process");
     assert_eq!(
         message("enabled(0)"),
