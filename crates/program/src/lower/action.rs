@@ -72,7 +72,8 @@ impl<'a> Context<'a> {
         match &stmt.kind {
             StmtKind::Expr(expr) => match &expr.kind {
                 ExprKind::Run { .. } => self.run(None, expr),
-                ExprKind::Number(1) => Action::Skip,
+                // Also by the name of an mtype constant; but not what only comes to 1.
+                _ if flow::constant(self.symbols, expr) == Some(1) => Action::Skip,
                 _ => Action::Condition(self.expr(expr)),
             },
             StmtKind::Assign(var, AssignOp::Set(value)) => self.assign(var, value),
