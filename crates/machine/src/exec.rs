@@ -430,40 +430,8 @@ impl Machine {
                     self.event(work, true, &message, id, findings)?;
                 }
             }
-            Action::Receive { channel, random, keep, args } => {
-                if let Some(message) = offered {
-                    if self.header.trace.is_some() {
-                        self.event(work, false, message, id, findings)?;
-                    }
-                    return self.receive_fields(
-                        work,
-                        process,
-                        timeout,
-                        args,
-                        &message.fields,
-                        &mut findings.mistakes,
-                    );
-                }
-                let number = eval(work, channel, &mut findings.mistakes)?;
-                let context = self.context(&work.state, &work.shape, process, timeout);
-                let at = context.channel(number)?;
-                if args.len() != at.kind.fields.len() {
-                    return Err(RuntimeError::ReceiveFieldCount);
-                }
-                let slot = context
-                    .find_message(at, *random, args, &mut findings.mistakes)?
-                    .expect("a receive is taken only if it is possible");
-                let fields: Vec<i32> =
-                    (0..args.len()).map(|i| context.message_field(at, slot, i)).collect();
-                if !keep && self.header.trace.is_some() {
-                    let first = self.message(work, number, 0)?;
-                    self.event(work, false, &first, id, findings)?;
-                }
-                self.receive_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
-                if !keep {
-                    let at = self.channel_at(&work.shape, number)?;
-                    dequeue(&mut work.state, at, slot);
-                }
+            Action::Receive { .. } => {
+                return self.receive(work, process, id, timeout, offered, findings);
             }
             Action::Die => {
                 work.shape = work.shape.pop_process();
@@ -477,7 +445,53 @@ impl Machine {
         Ok(())
     }
 
-    fn receive_fields(
+    /// Takes a message out of a channel, or one that is offered in a rendezvous.
+    fn receive(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        id: TransitionId,
+        timeout: bool,
+        offered: Option<&Message>,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let Action::Receive { channel, random, keep, args } = &self.program.transition(id).action
+        else {
+            unreachable!("only a receive takes a message");
+        };
+        if let Some(message) = offered {
+            if self.header.trace.is_some() {
+                self.event(work, false, message, id, findings)?;
+            }
+            let mistakes = &mut findings.mistakes;
+            return self.store_fields(work, process, timeout, args, &message.fields, mistakes);
+        }
+        let mistakes = &mut findings.mistakes;
+        let context = self.context(&work.state, &work.shape, process, timeout);
+        let number = context.eval(channel, mistakes)?;
+        let at = context.channel(number)?;
+        if args.len() != at.kind.fields.len() {
+            return Err(RuntimeError::ReceiveFieldCount);
+        }
+        let slot = context
+            .find_message(at, *random, args, mistakes)?
+            .expect("a receive is taken only if it is possible");
+        let fields: Vec<i32> =
+            (0..args.len()).map(|i| context.message_field(at, slot, i)).collect();
+        if !keep && self.header.trace.is_some() {
+            let first = self.message(work, number, 0)?;
+            self.event(work, false, &first, id, findings)?;
+        }
+        self.store_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
+        if !keep {
+            let at = self.channel_at(&work.shape, number)?;
+            dequeue(&mut work.state, at, slot);
+        }
+        Ok(())
+    }
+
+    /// Sets the variables among the arguments of a receive.
+    fn store_fields(
         &self,
         work: &mut Work,
         process: Option<usize>,
