@@ -158,7 +158,7 @@ enum Switch {
 pub fn run(args: &Args) -> Result<u8, Failure> {
     match try_run(args) {
         Ok(mut checked) => {
-            write_trails(args, &mut checked)?;
+            write_trails(args, &mut checked);
             let text = match args.format {
                 Format::Json => checked.report.to_json() + "\n",
                 Format::Human => human(args, &checked)?,
@@ -284,9 +284,8 @@ fn progress_line(progress: &Progress) -> String {
 }
 
 /// Writes the trail of each error, and says in the report where.
-fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
-    let base = args.trail.clone();
-    let base = base.unwrap_or_else(|| args.model.default_trail());
+fn write_trails(args: &Args, checked: &mut Checked) {
+    let base = args.trail.clone().unwrap_or_else(|| args.model.default_trail());
     for (index, error) in checked.report.errors.iter_mut().enumerate() {
         let path = numbered_trail(&base, index + 1);
         let cycle_start = step_index(error);
@@ -300,7 +299,6 @@ fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
             }
         }
     }
-    Ok(())
 }
 
 /// Where the cycle of an error starts in its run, the moves of the claim counted too.

@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         for note in &fit.fitted.notes {
             say(&format!("note: {note}"));
         }
-        return trail::as_spin(&fit.machine, &fit.fitted, &args.columns);
+        return trail::as_spin(&fit, &args.columns);
     }
     if args.interactive {
         let machine = model::machine(&model, watched(&model), Arc::default())?;

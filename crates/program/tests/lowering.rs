@@ -124,7 +124,6 @@ fn globals_start_in_the_order_of_their_types() {
     let p = automaton(&program, "P");
     assert_eq!(show(&p.init), ["0 = channel 2", "1 = ..."]);
     assert_eq!(program.channels[2].capacity, 0);
-    assert!(program.uses.rendezvous);
     // A lone bit in a message keeps all its bits.
     assert_eq!(program.channels[0].fields[0].scalar, Scalar::U8);
     assert_eq!(program.channels[2].fields[0].scalar, Scalar::Bit);
@@ -282,7 +281,6 @@ fn statements_become_actions() {
     assert!(matches!(&actions[14], Action::Die));
     assert!(matches!(&straight(&program, "Q")[0], Action::C(_)));
     assert!(program.uses.priorities && program.uses.c_code && program.uses.timeout);
-    assert!(!program.uses.rendezvous && !program.uses.unless);
 }
 
 #[test]

@@ -186,7 +186,6 @@ impl Initializers<'_, '_> {
         let fields = if fits { self.context.layout.message(types) } else { Vec::new() };
         let message_bytes = fields.iter().map(|field| field.scalar.bytes()).sum();
         self.context.layout.check_channel(capacity, message_bytes, variable.span);
-        self.context.uses.rendezvous |= capacity == 0;
         let kind = ChannelTypeId(self.channels.len() as u16);
         self.channels.push(ChannelType {
             name: variable.name.clone(),

@@ -239,7 +239,7 @@ impl Parser<'_> {
             }
             TokenKind::Ident(word) if is_keyword(word) => Diagnostic::error(
                 span,
-                format!("`{word}` cannot stand outside a process"),
+                format!("`{word}` cannot stand outside of a process"),
             )
             .label("expected a declaration or a process")
             .help("statements belong in the braces of a `proctype`, `init`, `never` or `trace`"),

@@ -108,7 +108,7 @@ impl<'m> Resolver<'m> {
     }
 
     fn no_such_label(&mut self, body: &Body<'m>, name: &Name) {
-        let mut error = Diagnostic::error(name.span, format!("no label `{}`", name.text))
+        let mut error = Diagnostic::error(name.span, format!("there is no label `{}`", name.text))
             .label("not found in this body");
         let labels = body.labels.iter().map(|label| label.name.text.as_str());
         if let Some(help) = self.did_you_mean(&name.text, labels) {

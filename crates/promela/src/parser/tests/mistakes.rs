@@ -379,7 +379,7 @@ fn units() {
         expect![[r#"
         1:1+1 expected a declaration or a process, found `x`
             help: statements belong in the braces of a `proctype` or of `init`
-        1:8+6 `assert` cannot stand outside a process
+        1:8+6 `assert` cannot stand outside of a process
             help: statements belong in the braces of a `proctype`, `init`, `never` or `trace`
     "#]],
     );

@@ -33,7 +33,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let own = memory::own_memory();
     let allowed = check.memory.unwrap_or_else(memory::default_budget);
     let mut progress = check.progress.take();
-    let mut session = Session {
+    let mut running = Running {
         method,
         start,
         own,
@@ -50,20 +50,20 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         endless_atomic: false,
     };
     for task in &plan.tasks {
-        session.run_task(task, &mut |event| {
+        running.run_task(task, &mut |event| {
             if let Some(progress) = &mut progress {
                 progress(event);
             }
         })?;
-        if session.is_over() {
+        if running.is_over() {
             break;
         }
     }
-    Ok(session.finish(plan))
+    Ok(running.finish(plan))
 }
 
 /// The state of a check between its searches.
-struct Session<'a> {
+struct Running<'a> {
     check: Check<'a>,
     method: Method,
     start: Instant,
@@ -85,7 +85,7 @@ struct Session<'a> {
     endless_atomic: bool,
 }
 
-impl Session<'_> {
+impl Running<'_> {
     fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
         let program = &self.check.model.program;
         let machine = Machine::new(program.clone(), task.options.clone(), self.check.stop.clone())
