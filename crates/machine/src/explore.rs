@@ -241,13 +241,14 @@ impl Machine {
             if !taken.alive {
                 continue;
             }
-            if self.claim_ended(next) {
-                sink.violation(Violation::ClaimEnd, &scratch.steps)?;
-            }
             let claim_moved = frame.claim_turn;
             if taken.exclusive.is_none() && !claim_moved {
                 sink.successor(&next.state, &scratch.steps)?;
                 continue;
+            }
+            // A successor with the claim at its end is found out above, once, when it is expanded.
+            if self.claim_ended(next) {
+                sink.violation(Violation::ClaimEnd, &scratch.steps)?;
             }
             let claim_turn = claim_moved && taken.exclusive == Some(CLAIM);
             let timeout = self.lasting(frame.timeout) && !claim_turn;
