@@ -2,7 +2,7 @@
 
 use spinward_promela::ast::{
     AssignOp, BinaryOp, Decl, Expr as AstExpr, ExprKind, ForRange, Initializer, Stmt, StmtKind,
-    VarRef,
+    TypeName, VarRef,
 };
 use spinward_promela::pretty;
 use spinward_promela::symbols::{BodyId, BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
@@ -369,6 +369,9 @@ fn simple_text(simple: &Simple<'_>) -> String {
         Simple::Declare(decl, i) => {
             let declarator = &decl.vars[*i];
             let name = &declarator.name.text;
+            if let TypeName::Named(record) = &decl.ty {
+                return format!("{} {name}", record.text);
+            }
             let element = match declarator.array {
                 Some(_) => "[0]",
                 None => "",
