@@ -74,7 +74,7 @@ pub(super) struct Table {
 }
 
 /// SPIN gives up after 500 jumps in a row.
-const MAX_JUMPS: usize = 10_000;
+const MAX_JUMPS: usize = 1000;
 
 /// Transitions of a whole model.
 const MAX_TRANSITIONS: usize = 1 << 21;
