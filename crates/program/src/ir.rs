@@ -120,8 +120,8 @@ pub struct Uses {
     pub provided: bool,
     /// Some channel is a rendezvous.
     pub rendezvous: bool,
-    /// Embedded C.
-    pub c_code: bool,
+    /// Some embedded C.
+    pub c_code: Option<Span>,
 }
 
 /// A block of variables in the state.
