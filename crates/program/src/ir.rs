@@ -110,8 +110,8 @@ pub struct Uses {
     pub priorities: bool,
     /// `_last`
     pub last: bool,
-    /// Embedded C.
-    pub c_code: bool,
+    /// Some embedded C.
+    pub c_code: Option<Span>,
 }
 
 /// A block of variables in the state.

@@ -27,7 +27,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let start = Instant::now();
     let method = Method::of(&check)?;
     let plan = Plan::new(&check.model, &check.properties)?;
-    if check.model.program.uses.c_code {
+    if check.model.program.uses.c_code.is_some() {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
     let own = memory::own_memory();

@@ -105,7 +105,7 @@ impl<'a> Context<'a> {
                 Action::SetPriority(process, self.expr(priority))
             }
             StmtKind::CCode(text) => {
-                self.uses.c_code = true;
+                self.uses.c_code = Some(stmt.span);
                 Action::C(text.code.clone())
             }
             // The others are no simple statements, or do nothing.

@@ -294,7 +294,7 @@ impl Context<'_> {
             }
             ExprKind::NonProgress => Expr::NonProgress,
             ExprKind::CExpr(text) => {
-                self.uses.c_code = true;
+                self.uses.c_code = Some(expr.span);
                 Expr::C(text.code.clone())
             }
             ExprKind::TemporalUnary(..) | ExprKind::TemporalBinary(..) => {

@@ -247,7 +247,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             match unit {
                 Unit::Proctype(p) => uses.priorities |= p.priority.is_some(),
                 Unit::Init(init) => uses.priorities |= init.priority.is_some(),
-                Unit::C(_) => uses.c_code = true,
+                Unit::C(unit) => uses.c_code = Some(unit.span),
                 _ => {}
             }
         }
