@@ -26,14 +26,17 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     heading("tools");
     tools()?;
-    let hostile = ["test", "--release", "--package", "spinward-cli", "--test", "hostile"];
+    // Tests that need the speed of a release build.
+    let packages = ["--package", "spinward-cli", "--package", "spinward"];
+    let tests = ["--test", "hostile", "--test", "models"];
+    let large = [&["test", "--release"][..], &packages, &tests].concat();
     let steps: [(&str, &[&str], Option<&str>); 6] = [
         ("formatting", &["fmt", "--all", "--check"], None),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], None),
         ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"], Some("-D warnings")),
         ("tests", &["test", "--workspace"], None),
         ("release build", &["build", "--release"], None),
-        ("hostile input", &hostile, None),
+        ("hostile input and large models", &large, None),
     ];
     for (name, arguments, rustdoc) in steps {
         heading(name);

@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use spinward_promela::Options;
@@ -172,6 +173,11 @@ pub fn size(text: &str) -> Result<u64, String> {
     if bytes.is_finite() && (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
+/// A number of things: `0`, `10000`.
+pub fn count<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "a whole number is wanted, neither negative nor too large".to_owned())
+}
+
 /// A time in seconds: `60`, `0.5`.
 pub fn seconds(text: &str) -> Result<std::time::Duration, String> {
     text.parse::<f64>()
@@ -206,6 +212,14 @@ mod tests {
         assert_eq!(size("1000000"), Ok(1_000_000));
         for wrong in ["", "G", "4X", "-1G", "0", "nan", "inf", "4GG", "1e30T", "ä"] {
             assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts_are_whole() {
+        assert_eq!(count("10000"), Ok(10_000_u64));
+        for wrong in ["", "-1", "1.5", "1e3", "18446744073709551616"] {
+            assert!(count::<u64>(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -15,7 +15,9 @@ use spinward::{
 use spinward_trail::run::Keep;
 use spinward_trail::{Listing, Trail, describe};
 
-use crate::args::{InvariantArgs, ModelArgs, OutputArgs, numbered_trail, quoted, seconds, size};
+use crate::args::{
+    InvariantArgs, ModelArgs, OutputArgs, count, numbered_trail, quoted, seconds, size,
+};
 use crate::model;
 use crate::terminal::{self, Failure, bytes, counted, print, say};
 
@@ -98,27 +100,45 @@ pub struct Args {
     engine: Option<Engine>,
 
     /// How many threads may search
-    #[arg(long, value_name = "N", hide = true)]
+    #[arg(
+        long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
+        hide = true
+    )]
     threads: Option<usize>,
 
     /// Use no more memory than this, e.g. 4G
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Limits")]
+    #[arg(
+        long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
     memory: Option<u64>,
 
     /// Look only at runs of at most N steps
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
     max_depth: Option<u64>,
 
     /// Stop when N states are visited
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
     max_states: Option<u64>,
 
     /// Stop after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits")]
+    #[arg(
+        long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
     time: Option<Duration>,
 
     /// Stop after N errors; 0: look at everything and count them
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits")]
+    #[arg(
+        long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
+        default_value = "1", help_heading = "Limits"
+    )]
     errors: usize,
 
     /// Report a shortest run to the error
@@ -158,7 +178,7 @@ enum Switch {
 pub fn run(args: &Args) -> Result<u8, Failure> {
     match try_run(args) {
         Ok(mut checked) => {
-            write_trails(args, &mut checked)?;
+            write_trails(args, &mut checked);
             let text = match args.format {
                 Format::Json => checked.report.to_json() + "\n",
                 Format::Human => human(args, &checked)?,
@@ -284,9 +304,8 @@ fn progress_line(progress: &Progress) -> String {
 }
 
 /// Writes the trail of each error, and says in the report where.
-fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
-    let base = args.trail.clone();
-    let base = base.unwrap_or_else(|| args.model.default_trail());
+fn write_trails(args: &Args, checked: &mut Checked) {
+    let base = args.trail.clone().unwrap_or_else(|| args.model.default_trail());
     for (index, error) in checked.report.errors.iter_mut().enumerate() {
         let path = numbered_trail(&base, index + 1);
         let cycle_start = step_index(error);
@@ -300,7 +319,6 @@ fn write_trails(args: &Args, checked: &mut Checked) -> Result<(), Failure> {
             }
         }
     }
-    Ok(())
 }
 
 /// Where the cycle of an error starts in its run, the moves of the claim counted too.

@@ -1,9 +1,10 @@
 //! The spinward command: reads what the user types and tells what the library finds.
 //!
 //! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`]); [`args`] has the
-//! options they share, [`model`] reads models, [`terminal`] is how the command speaks. What the
-//! options, the output and the exit codes are is a contract with scripts: 0 verified, 1 violated,
-//! 2 a mistake of the user, 3 not everything was looked at, 4 a mistake of ours.
+//! options they share, [`usage`] answers a command line that makes no sense, [`model`] reads
+//! models, [`terminal`] is how the command speaks. What the options, the output and the exit codes
+//! are is a contract with scripts: 0 verified, 1 violated, 2 a mistake of the user, 3 not
+//! everything was looked at, 4 a mistake of ours.
 
 mod args;
 mod check;
@@ -12,8 +13,8 @@ mod model;
 mod simulate;
 mod terminal;
 mod trail;
+mod usage;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -58,11 +59,8 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(problem) => {
-            let code = u8::try_from(problem.exit_code()).unwrap_or(terminal::EXIT_USAGE);
-            let told = problem.print().and_then(|()| std::io::stdout().flush());
-            // Mistakes are told on standard error, and nobody may be listening there.
-            let told = if code == 0 { terminal::told(told) } else { Ok(false) };
-            return ExitCode::from(finish(told.map(|_| code)));
+            let words: Vec<_> = std::env::args_os().collect();
+            return ExitCode::from(finish(usage::answer(&problem, &words)));
         }
     };
     terminal::exit_on_panic();

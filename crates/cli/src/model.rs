@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use spinward::{Error, Model};
 use spinward_machine::{Machine, Options};
-use spinward_program::ir::{Action, Expr, ReceiveArg};
 use spinward_promela::{Diagnostic, SourceMap, render};
 
 use crate::args::{ModelArgs, OutputArgs};
@@ -79,48 +78,11 @@ pub fn all_conditions(model: &Model) -> Vec<u32> {
 /// Embedded C is code that runs with all rights of the user, so it needs their consent; and so far
 /// it is not run at all.
 fn embedded_c(model: &Model, allowed: bool) -> Option<Diagnostic> {
-    let program = &model.program;
-    if !program.uses.c_code {
-        return None;
-    }
-    let place = program
-        .transitions
-        .iter()
-        .find(|transition| action_has_c(&transition.action))
-        .map(|transition| transition.span);
+    let place = model.program.uses.c_code?;
     let message = if allowed {
         "running embedded C is not supported yet"
     } else {
         "the model contains embedded C code, which is refused unless --allow-c is given"
     };
-    Some(match place {
-        Some(span) => Diagnostic::error(span, message).label("C code"),
-        None => Diagnostic::global_error(message),
-    })
-}
-
-fn action_has_c(action: &Action) -> bool {
-    match action {
-        Action::C(_) => true,
-        Action::Condition(e) | Action::Assert(e) | Action::Assign(_, e) => has_c(e),
-        Action::AssignAll(all) => all.iter().any(|(_, e)| has_c(e)),
-        Action::Run { args, .. } => args.iter().any(has_c),
-        Action::Send { args, channel, .. } => has_c(channel) || args.iter().any(has_c),
-        Action::Receive { args, .. } => args.iter().any(|arg| match arg {
-            ReceiveArg::Match(e) => has_c(e),
-            _ => false,
-        }),
-        Action::Print { args, .. } => args.iter().any(|(e, _)| has_c(e)),
-        _ => false,
-    }
-}
-
-fn has_c(expr: &Expr) -> bool {
-    match expr {
-        Expr::C(_) => true,
-        Expr::Unary(_, a) => has_c(a),
-        Expr::Binary(_, a, b) => has_c(a) || has_c(b),
-        Expr::Conditional(a, b, c) => has_c(a) || has_c(b) || has_c(c),
-        _ => false,
-    }
+    Some(Diagnostic::error(place, message).label("C code"))
 }

@@ -19,7 +19,7 @@ use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::values::{self, plain_name};
 use spinward_trail::{Event, Listing};
 
-use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
+use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, count};
 use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, print_more, say};
 use crate::{model, trail};
 
@@ -42,11 +42,17 @@ pub struct Args {
     model: ModelArgs,
 
     /// The seed of the random choices; if it is not given, one is chosen and told
-    #[arg(long, value_name = "N", help_heading = "Run")]
+    #[arg(
+        long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true,
+        help_heading = "Run"
+    )]
     seed: Option<u64>,
 
     /// Stop after N steps
-    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Run")]
+    #[arg(
+        long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
+        default_value = "10000", help_heading = "Run"
+    )]
     steps: usize,
 
     /// Choose every step yourself
@@ -75,7 +81,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         for note in &fit.fitted.notes {
             say(&format!("note: {note}"));
         }
-        return trail::as_spin(&fit.machine, &fit.fitted, &args.columns);
+        return trail::as_spin(&fit, &args.columns);
     }
     if args.interactive {
         let machine = model::machine(&model, watched(&model), Arc::default())?;
@@ -315,7 +321,7 @@ impl<'a> Interactive<'a> {
     }
 
     fn run(mut self) -> Result<u8, Failure> {
-        let mut lines = std::io::stdin().lock().lines();
+        let mut lines = std::io::stdin().lock().split(b'\n');
         print(&format!("Choose a step by its number; h for help.\n{}", self.menu()))?;
         loop {
             print("> ")?;
@@ -325,6 +331,8 @@ impl<'a> Interactive<'a> {
             };
             let line = line
                 .map_err(|problem| Failure::usage(format!("cannot read the input: {problem}")))?;
+            // What is no text is no command either, and told like one that is unknown.
+            let line = String::from_utf8_lossy(&line);
             let program = &self.model.program;
             let view = self.machine.view(&self.walk.config.state);
             let answer = match line.trim() {

@@ -72,6 +72,14 @@ pub struct Fit {
     pub fitted: Fitted,
 }
 
+impl Fit {
+    /// Whether the trail ends in a cycle that the model can go round for ever.
+    fn cycles(&self) -> bool {
+        let start = self.fitted.cycle_start;
+        start.is_some() && confirm(&self.machine, &self.fitted.steps, None, start).is_ok()
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let result = replayed(args);
@@ -83,17 +91,17 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 fn replayed(args: &Args) -> Result<u8, Failure> {
     let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
-    let Fit { machine, fitted } = read(&model, &args.trail)?;
+    let fit = read(&model, &args.trail)?;
+    let fitted = &fit.fitted;
     for note in &fitted.notes {
         say(&format!("note: {note}"));
     }
     if args.columns.any() && !args.json {
-        return as_spin(&machine, &fitted, &args.columns);
+        return as_spin(&fit, &args.columns);
     }
-    let told = describe(&machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
+    let told = describe(&fit.machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
         .map_err(Failure::internal)?;
-    let cycle = fitted.cycle_start.is_some()
-        && confirm(&machine, &fitted.steps, None, fitted.cycle_start).is_ok();
+    let cycle = fit.cycles();
     let text = if args.json {
         json(args, &model, &told, cycle, &fitted.notes)
     } else {
@@ -147,7 +155,8 @@ fn exit_code(violations: &[Violation], cycle: bool) -> u8 {
 }
 
 /// The run in SPIN's columns.
-pub fn as_spin(machine: &Machine, fitted: &Fitted, columns: &ColumnArgs) -> Result<u8, Failure> {
+pub fn as_spin(fit: &Fit, columns: &ColumnArgs) -> Result<u8, Failure> {
+    let Fit { machine, fitted } = fit;
     let mut listing = SpinListing::new(machine, columns.columns());
     let mut text = String::new();
     let mut written = Ok(());
@@ -170,9 +179,7 @@ pub fn as_spin(machine: &Machine, fitted: &Fitted, columns: &ColumnArgs) -> Resu
     let _ = writeln!(text, "spinward: trail ends after {}", counted(steps as u64, "step"));
     text.push_str(&listing.end(&machine.view(&outcome.last.state)));
     print(&text)?;
-    let cycle = fitted.cycle_start.is_some()
-        && confirm(machine, &fitted.steps, None, fitted.cycle_start).is_ok();
-    Ok(exit_code(&outcome.violations, cycle))
+    Ok(exit_code(&outcome.violations, fit.cycles()))
 }
 
 fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {

@@ -27,7 +27,6 @@ fn help_and_version_are_no_errors() {
 #[test]
 fn mistakes_on_the_command_line_are_told() {
     let place = Place::new();
-    place.run(&["ltl", "[] p"]).code(2).err("unrecognized subcommand 'ltl'");
     place.run(&["chekc", "good.pml"]).code(2).err("'check'");
     place.run(&["check"]).code(2).err("MODEL");
     place.run(&["check", "--serach", "dfs", "good.pml"]).code(2).err("'--search'");
@@ -38,6 +37,52 @@ fn mistakes_on_the_command_line_are_told() {
         .run(&["simulate", "--seed", "1", "--interactive", "good.pml"])
         .code(2)
         .err("cannot be used with");
+}
+
+#[test]
+fn what_is_not_there_yet_is_told() {
+    let place = Place::new();
+    for command in ["types", "ltl", "serve", "lsp", "bench"] {
+        let message = format!("the command '{command}' is not available yet");
+        place.run(&[command, "good.pml"]).code(2).err(&message);
+    }
+    for option in ["--weight=2", "--audit", "--claim=f", "--bits=3", "--disk=d", "--report=r"] {
+        let (name, _) = option.split_once('=').unwrap_or((option, ""));
+        let message = format!("the option '{name}' is not available yet");
+        place.run(&["check", option, "good.pml"]).code(2).err(&message);
+    }
+    place.run(&["trail", "--msc", "f.svg", "good.pml", "t"]).code(2).err("not available yet");
+    place.run(&["graph", "--states", "good.pml"]).code(2).err("not available yet");
+    place.run(&["graph", "--weight", "2", "good.pml"]).code(2).err("unexpected argument");
+}
+
+#[test]
+fn wrong_numbers_are_told() {
+    let place = Place::new();
+    for option in ["--max-depth", "--max-states", "--errors", "--threads"] {
+        for wrong in ["-1", "x", "99999999999999999999"] {
+            place.run(&["check", option, wrong, "good.pml"]).code(2).err("a whole number");
+        }
+    }
+    place.run(&["check", "--time", "-1", "good.pml"]).code(2).err("a number of seconds");
+    place.run(&["check", "--memory", "-1", "good.pml"]).code(2).err("512M");
+    place.run(&["simulate", "--seed", "-1", "good.pml"]).code(2).err("a whole number");
+    place.run(&["simulate", "--steps", "1.5", "good.pml"]).code(2).err("a whole number");
+}
+
+#[test]
+fn a_script_gets_json_also_for_a_wrong_command_line() {
+    let place = Place::new();
+    for wrong in [&["--foo", "good.pml"][..], &["--search", "bsf", "good.pml"], &["--disk=d"], &[]]
+    {
+        let words = [&["check", "--format", "json"], wrong].concat();
+        let json = place.run(&words).code(2).json();
+        assert_eq!(json["verdict"], "error");
+        assert_ne!(json["reasons"][0]["message"], "");
+    }
+    let said = place.run(&["check", "--format=json", "--foo", "good.pml"]).code(2);
+    assert_eq!(said.err("unexpected argument").json()["model"], "");
+    assert_eq!(place.run(&["check", "--foo", "good.pml"]).code(2).out, "");
 }
 
 #[test]
@@ -284,6 +329,8 @@ fn a_run_by_hand() {
     let said = said.code(1).out("n: 0 -> 1").out("this is the start").out("what is `x`?");
     said.out("there is no step 9").out("assertion violated").out("no channel");
     place.run_with_input(&["simulate", "-i", "asserts.pml"], "1\nq\n").code(0);
+    let no_text = b"\xff\n1\nq\n";
+    place.run_with_input(&["simulate", "-i", "asserts.pml"], no_text).code(0).out("n: 0 -> 1");
     place.run_with_input(&["simulate", "-i", "asserts.pml"], "").code(0);
 }
 

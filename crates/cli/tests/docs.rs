@@ -177,16 +177,30 @@ fn commands_say_what_the_documents_say() {
 #[test]
 fn links_lead_somewhere() {
     let mut documents = documents();
-    documents.extend(["ARCHITECTURE.md", "CHANGELOG.md"].map(|name| project().join(name)));
+    let others = ["ARCHITECTURE.md", "CHANGELOG.md", "models/README.md"];
+    documents.extend(others.map(|name| project().join(name)));
     for document in documents {
         let folder = document.parent().expect("a folder");
         let text = fs::read_to_string(&document).expect("a document");
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = link.split('#').next().unwrap_or_default();
-            let outside = file.is_empty() || file.contains("://");
-            assert!(outside || folder.join(file).exists(), "{}: {link}", document.display());
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { document.clone() } else { folder.join(file) };
+            let place = format!("{}: {link}", document.display());
+            assert!(target.exists(), "{place}");
+            if !heading.is_empty() {
+                let text = fs::read_to_string(&target).expect("a document");
+                assert!(text.lines().any(|line| anchor(line) == heading), "{place}");
+            }
         }
     }
+}
+
+/// The name by which links know a heading.
+fn anchor(line: &str) -> String {
+    let title = line.trim_start_matches('#').trim().to_lowercase();
+    let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 #[test]

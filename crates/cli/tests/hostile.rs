@@ -205,8 +205,12 @@ fn long_models() {
     check(format!("int {name}; init {{ {name} = 1; assert({name} == 1) }}"), 0, "verified");
     check(format!("int {name}; init {{ {name}n = 1 }}"), 2, "is not declared");
     check(format!("init {{ printf(\"{}\") }}", "%d".repeat(MANY)), 0, "verified");
-    let fields = lines(MANY, |i| format!("typedef T{} {{ T{i} a; T{i} b }}", i + 1));
-    check(format!("typedef T0 {{ byte x }} {fields} T60 t; init {{ skip }}"), 2, "too large");
+    let records = |n| {
+        let fields = lines(n, |i| format!("typedef T{} {{ T{i} a; T{i} b }}", i + 1));
+        format!("typedef T0 {{ byte x }} {fields} T60 t; init {{ skip }}")
+    };
+    check(records(100), 2, "too large");
+    check(records(MANY), 2, "records are nested too deeply");
 }
 
 #[test]

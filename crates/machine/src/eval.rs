@@ -2,7 +2,6 @@
 
 use spinward_program::ir::{
     BinaryOp, BodyId, ChannelTest, ChannelType, Expr, Place, ReceiveArg, Scalar, Space, StateId,
-    UnaryOp,
 };
 
 use crate::Machine;
@@ -60,23 +59,16 @@ impl<'a> Context<'a> {
             Expr::Priority => self.process.map_or(0, |p| self.priority(p)),
             Expr::Timeout => i32::from(self.timeout),
             Expr::NonProgress => i32::from(!self.any_progress()),
-            Expr::Unary(op, a) => {
-                let a = self.eval(a, mistakes)?;
-                match op {
-                    UnaryOp::Not => i32::from(a == 0),
-                    UnaryOp::Neg => a.wrapping_neg(),
-                    UnaryOp::Complement => !a,
-                }
-            }
+            Expr::Unary(op, a) => op.apply(self.eval(a, mistakes)?),
             Expr::Binary(BinaryOp::And, a, b) => {
                 i32::from(self.eval(a, mistakes)? != 0 && self.eval(b, mistakes)? != 0)
             }
             Expr::Binary(BinaryOp::Or, a, b) => {
                 i32::from(self.eval(a, mistakes)? != 0 || self.eval(b, mistakes)? != 0)
             }
-            Expr::Binary(op, a, b) => {
-                binary(*op, self.eval(a, mistakes)?, self.eval(b, mistakes)?)?
-            }
+            Expr::Binary(op, a, b) => op
+                .apply(self.eval(a, mistakes)?, self.eval(b, mistakes)?)
+                .ok_or(RuntimeError::DivisionByZero)?,
             Expr::Conditional(c, a, b) => {
                 let chosen = if self.eval(c, mistakes)? != 0 { a } else { b };
                 self.eval(chosen, mistakes)?
@@ -287,7 +279,9 @@ impl Machine {
         if number == 0 {
             return Err(RuntimeError::UninitializedChannel);
         }
-        let found = usize::try_from(number - 1).ok().and_then(|i| shape.channels.get(i));
+        // A number that a model computes may be any.
+        let index = number.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+        let found = index.and_then(|index| shape.channels.get(index));
         match found {
             Some(at) => Ok(ChannelAt { kind: self.program.channel(at.kind), offset: at.offset }),
             None => Err(RuntimeError::NotAChannel(number)),
@@ -305,29 +299,4 @@ pub fn message_offset(channel: ChannelAt<'_>, slot: usize) -> usize {
     channel.offset
         + channel.kind.count().bytes() as usize
         + slot * channel.kind.message_bytes as usize
-}
-
-fn binary(op: BinaryOp, a: i32, b: i32) -> Value {
-    Ok(match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Sub => a.wrapping_sub(b),
-        BinaryOp::Mul => a.wrapping_mul(b),
-        BinaryOp::Div | BinaryOp::Rem if b == 0 => return Err(RuntimeError::DivisionByZero),
-        BinaryOp::Div => a.wrapping_div(b),
-        BinaryOp::Rem => a.wrapping_rem(b),
-        BinaryOp::BitAnd => a & b,
-        BinaryOp::BitOr => a | b,
-        BinaryOp::BitXor => a ^ b,
-        // As x86 does it: the lowest five bits of the distance count.
-        BinaryOp::Shl => a.wrapping_shl(b as u32),
-        BinaryOp::Shr => a.wrapping_shr(b as u32),
-        BinaryOp::Lt => i32::from(a < b),
-        BinaryOp::Le => i32::from(a <= b),
-        BinaryOp::Gt => i32::from(a > b),
-        BinaryOp::Ge => i32::from(a >= b),
-        BinaryOp::Eq => i32::from(a == b),
-        BinaryOp::Ne => i32::from(a != b),
-        BinaryOp::And => i32::from(a != 0 && b != 0),
-        BinaryOp::Or => i32::from(a != 0 || b != 0),
-    })
 }

@@ -153,7 +153,7 @@ impl Machine {
             }
             Action::Die => context.process.is_some_and(|p| p + 1 == context.shape.processes.len()),
             Action::DStep { entry } => {
-                for id in self.inner(context, *entry).1 {
+                for id in self.inner(context, *entry) {
                     match self.possible(
                         context,
                         &self.program.transition(id).action,
@@ -217,7 +217,7 @@ impl Machine {
                 context.matches(args, message.fields.len(), |i| message.fields[i], mistakes)
             }
             Action::DStep { entry } => {
-                for id in self.inner(context, *entry).1 {
+                for id in self.inner(context, *entry) {
                     if self.takes(
                         context,
                         &self.program.transition(id).action,
@@ -233,17 +233,17 @@ impl Machine {
         }
     }
 
-    /// The automaton of the process that asks, and the transitions of a local state of it.
+    /// The transitions of a local state inside a `d_step` of the process that asks.
     fn inner(
         &self,
         context: &Context<'_>,
         state: StateId,
-    ) -> (BodyId, impl DoubleEndedIterator<Item = TransitionId> + use<>) {
+    ) -> impl Iterator<Item = TransitionId> + use<> {
         let body = match context.process {
             Some(process) => context.shape.processes[process].kind,
             None => self.options.claim.expect("who is not a process is the claim"),
         };
-        (body, self.program.automaton(body).state(state).transition_ids())
+        self.program.automaton(body).state(state).transition_ids()
     }
 
     /// The message that a send offers.
@@ -430,40 +430,8 @@ impl Machine {
                     self.event(work, true, &message, id, findings)?;
                 }
             }
-            Action::Receive { channel, random, keep, args } => {
-                if let Some(message) = offered {
-                    if self.header.trace.is_some() {
-                        self.event(work, false, message, id, findings)?;
-                    }
-                    return self.receive_fields(
-                        work,
-                        process,
-                        timeout,
-                        args,
-                        &message.fields,
-                        &mut findings.mistakes,
-                    );
-                }
-                let number = eval(work, channel, &mut findings.mistakes)?;
-                let context = self.context(&work.state, &work.shape, process, timeout);
-                let at = context.channel(number)?;
-                if args.len() != at.kind.fields.len() {
-                    return Err(RuntimeError::ReceiveFieldCount);
-                }
-                let slot = context
-                    .find_message(at, *random, args, &mut findings.mistakes)?
-                    .expect("a receive is taken only if it is possible");
-                let fields: Vec<i32> =
-                    (0..args.len()).map(|i| context.message_field(at, slot, i)).collect();
-                if !keep && self.header.trace.is_some() {
-                    let first = self.message(work, number, 0)?;
-                    self.event(work, false, &first, id, findings)?;
-                }
-                self.receive_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
-                if !keep {
-                    let at = self.channel_at(&work.shape, number)?;
-                    dequeue(&mut work.state, at, slot);
-                }
+            Action::Receive { .. } => {
+                return self.receive(work, process, id, timeout, offered, findings);
             }
             Action::Die => {
                 work.shape = work.shape.pop_process();
@@ -477,7 +445,53 @@ impl Machine {
         Ok(())
     }
 
-    fn receive_fields(
+    /// Takes a message out of a channel, or one that is offered in a rendezvous.
+    fn receive(
+        &self,
+        work: &mut Work,
+        process: Option<usize>,
+        id: TransitionId,
+        timeout: bool,
+        offered: Option<&Message>,
+        findings: &mut Findings,
+    ) -> Result<(), RuntimeError> {
+        let Action::Receive { channel, random, keep, args } = &self.program.transition(id).action
+        else {
+            unreachable!("only a receive takes a message");
+        };
+        if let Some(message) = offered {
+            if self.header.trace.is_some() {
+                self.event(work, false, message, id, findings)?;
+            }
+            let mistakes = &mut findings.mistakes;
+            return self.store_fields(work, process, timeout, args, &message.fields, mistakes);
+        }
+        let mistakes = &mut findings.mistakes;
+        let context = self.context(&work.state, &work.shape, process, timeout);
+        let number = context.eval(channel, mistakes)?;
+        let at = context.channel(number)?;
+        if args.len() != at.kind.fields.len() {
+            return Err(RuntimeError::ReceiveFieldCount);
+        }
+        let slot = context
+            .find_message(at, *random, args, mistakes)?
+            .expect("a receive is taken only if it is possible");
+        let fields: Vec<i32> =
+            (0..args.len()).map(|i| context.message_field(at, slot, i)).collect();
+        if !keep && self.header.trace.is_some() {
+            let first = self.message(work, number, 0)?;
+            self.event(work, false, &first, id, findings)?;
+        }
+        self.store_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
+        if !keep {
+            let at = self.channel_at(&work.shape, number)?;
+            dequeue(&mut work.state, at, slot);
+        }
+        Ok(())
+    }
+
+    /// Sets the variables among the arguments of a receive.
+    fn store_fields(
         &self,
         work: &mut Work,
         process: Option<usize>,
@@ -551,7 +565,7 @@ impl Machine {
         while steps == 0 || at != exit {
             let context = self.context(&work.state, &work.shape, process, timeout);
             let mut chosen = None;
-            for id in self.inner(&context, at).1 {
+            for id in self.inner(&context, at) {
                 let possible = match offered {
                     Some(message) => self.answers(&context, id, message, findings)?,
                     // The transitions are tried in order with `else` last, so when it is looked at

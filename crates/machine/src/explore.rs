@@ -10,7 +10,8 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use spinward_program::ir::{Action, StateId, TransitionId};
+use spinward_program::Program;
+use spinward_program::ir::{Action, StateId, Transition, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
@@ -49,6 +50,29 @@ struct Scan {
     moved: bool,
     /// The escape sequence that was entered: only transitions of the same one count then.
     escape: u16,
+}
+
+impl Scan {
+    /// The next transition of the process; none if there is no other, or only such that do not count
+    /// because of the escape that was entered.
+    fn next_transition(&mut self, program: &Program) -> Option<TransitionId> {
+        if self.next == self.end {
+            return None;
+        }
+        let id = TransitionId(self.next);
+        if self.escape > 0 && self.escape != program.transition(id).escape {
+            self.next = self.end;
+            return None;
+        }
+        self.next += 1;
+        Some(id)
+    }
+
+    /// Notes that a transition was possible.
+    fn note(&mut self, transition: &Transition) {
+        self.moved = true;
+        self.escape = transition.escape;
+    }
 }
 
 /// An offer that waits for an answer.
@@ -90,9 +114,10 @@ pub(crate) struct Frame {
 
 /// A move of a frame.
 pub(crate) struct Taken {
-    /// One step, or the two of a rendezvous; none if something went wrong while a transition was
-    /// looked at that turned out not to be possible.
+    /// The two steps of a rendezvous, or one step twice.
     pub steps: [Step; 2],
+    /// How many steps they are; none if something went wrong while a transition was looked at that
+    /// turned out not to be possible.
     pub count: usize,
     /// The process that goes on alone.
     pub exclusive: Option<usize>,
@@ -468,7 +493,7 @@ impl Machine {
                 frame.offering = false;
             }
             let scan = &mut frame.scan;
-            if scan.next == scan.end {
+            let Some(id) = scan.next_transition(&self.program) else {
                 if scan.process == frame.lowest {
                     return None;
                 }
@@ -478,15 +503,9 @@ impl Machine {
                     return Some(Taken::nothing());
                 }
                 continue;
-            }
-            let id = TransitionId(scan.next);
+            };
             let process = scan.process;
-            scan.next += 1;
             let transition = self.program.transition(id);
-            if scan.escape > 0 && scan.escape != transition.escape {
-                scan.next = scan.end;
-                continue;
-            }
             let context =
                 self.context(&frame.work.state, &frame.work.shape, Some(process), frame.timeout);
             let guard = self.scanned_guard(&context, scan, id, findings);
@@ -516,18 +535,9 @@ impl Machine {
                 }
                 Err(error) => Err(error),
             };
-            scan.moved = true;
-            scan.escape = transition.escape;
+            scan.note(transition);
             frame.any = true;
-            if let Err(error) = done {
-                findings.violations.push(Violation::Runtime(error, id));
-            }
-            return Some(Taken {
-                steps: [step, step],
-                count: 1,
-                exclusive: transition.atomic.then_some(process),
-                alive: done.is_ok(),
-            });
+            return Some(self.taken([step; 2], 1, process, done, findings));
         }
     }
 
@@ -584,6 +594,23 @@ impl Machine {
             self.advance(work, Some(process), self.program.transition(id));
         }
         done
+    }
+
+    /// A move whose last step `mover` takes, and how that went.
+    fn taken(
+        &self,
+        steps: [Step; 2],
+        count: usize,
+        mover: usize,
+        done: Result<(), RuntimeError>,
+        findings: &mut Findings,
+    ) -> Taken {
+        let last = steps[1].transition;
+        if let Err(error) = done {
+            findings.violations.push(Violation::Runtime(error, last));
+        }
+        let exclusive = self.program.transition(last).atomic.then_some(mover);
+        Taken { steps, count, exclusive, alive: done.is_ok() }
     }
 
     /// Finds the transitions of the process a scan has come to; none if it may not move.
@@ -702,7 +729,7 @@ impl Machine {
     ) -> Option<Taken> {
         loop {
             let scan = &mut offer.scan;
-            if scan.next == scan.end {
+            let Some(id) = scan.next_transition(&self.program) else {
                 if scan.process == 0 {
                     return None;
                 }
@@ -714,15 +741,8 @@ impl Machine {
                     }
                 }
                 continue;
-            }
-            let id = TransitionId(scan.next);
+            };
             let process = scan.process;
-            scan.next += 1;
-            let transition = self.program.transition(id);
-            if scan.escape > 0 && scan.escape != transition.escape {
-                scan.next = scan.end;
-                continue;
-            }
             let offered = &offer.offered;
             let mover = Mover { shape: &offered.shape, process, timeout };
             let native = self.native_for(findings);
@@ -761,7 +781,7 @@ impl Machine {
                     if native.is_some_and(|n| {
                         n.answer_effect(id, &mut next.state, mover, &offer.message, tried)
                     }) {
-                        self.advance(next, Some(process), transition);
+                        self.advance(next, Some(process), self.program.transition(id));
                         Ok(())
                     } else {
                         copy(&offer.offered, next);
@@ -770,20 +790,11 @@ impl Machine {
                 }
                 Err(error) => Err(error),
             };
-            scan.moved = true;
-            scan.escape = transition.escape;
+            scan.note(self.program.transition(id));
             offer.answered = true;
-            if let Err(error) = done {
-                findings.violations.push(Violation::Runtime(error, id));
-            }
             let sent = Step { process: offer.sender as u16, transition: offer.transition };
             let received = Step { process: process as u16, transition: id };
-            return Some(Taken {
-                steps: [sent, received],
-                count: 2,
-                exclusive: transition.atomic.then_some(process),
-                alive: done.is_ok(),
-            });
+            return Some(self.taken([sent, received], 2, process, done, findings));
         }
     }
 
@@ -800,13 +811,7 @@ impl Machine {
             let transitions = self.program.automaton(body).state(state).transitions.clone();
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
-        while scan.next < scan.end {
-            let id = TransitionId(scan.next);
-            scan.next += 1;
-            let transition = self.program.transition(id);
-            if scan.escape > 0 && scan.escape != transition.escape {
-                break;
-            }
+        while let Some(id) = scan.next_transition(&self.program) {
             let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
                 Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
@@ -817,19 +822,10 @@ impl Machine {
                 }
                 Err(error) => Err(error),
             };
-            scan.moved = true;
-            scan.escape = transition.escape;
+            scan.note(self.program.transition(id));
             frame.any = true;
-            if let Err(error) = done {
-                findings.violations.push(Violation::Runtime(error, id));
-            }
             let step = Step { process: Step::CLAIM, transition: id };
-            return Some(Taken {
-                steps: [step, step],
-                count: 1,
-                exclusive: transition.atomic.then_some(CLAIM),
-                alive: done.is_ok(),
-            });
+            return Some(self.taken([step; 2], 1, CLAIM, done, findings));
         }
         None
     }

@@ -110,18 +110,8 @@ pub struct Uses {
     pub priorities: bool,
     /// `_last`
     pub last: bool,
-    /// `enabled(...)`
-    pub enabled: bool,
-    /// `np_`
-    pub non_progress: bool,
-    /// `unless`
-    pub unless: bool,
-    /// `provided`
-    pub provided: bool,
-    /// Some channel is a rendezvous.
-    pub rendezvous: bool,
-    /// Embedded C.
-    pub c_code: bool,
+    /// Some embedded C.
+    pub c_code: Option<Span>,
 }
 
 /// A block of variables in the state.

@@ -450,6 +450,17 @@ pub enum ReceiveArg {
     Ignore(Span),
 }
 
+impl ReceiveArg {
+    /// Calls `visit` with the expressions in it, not with those inside of them.
+    pub fn for_each_operand<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Self::Var(var) => var.indexes().for_each(visit),
+            Self::Const(expr) | Self::Eval(expr) => visit(expr),
+            Self::Ignore(_) => {}
+        }
+    }
+}
+
 /// A variable, an element of an array, a field of a record, or (a single name) an mtype constant or
 /// a predefined variable.
 #[derive(Clone, Debug)]
@@ -458,6 +469,13 @@ pub struct VarRef {
     pub parts: Vec<VarPart>,
     /// The whole of it.
     pub span: Span,
+}
+
+impl VarRef {
+    /// The indexes in it.
+    pub fn indexes(&self) -> impl Iterator<Item = &Expr> {
+        self.parts.iter().filter_map(|part| part.index.as_deref())
+    }
 }
 
 /// One step of a [`VarRef`].
@@ -476,6 +494,47 @@ pub struct Expr {
     pub kind: ExprKind,
     /// Where.
     pub span: Span,
+}
+
+impl Expr {
+    /// Calls `visit` with the expressions in it in the order of the text, not with those inside of
+    /// them.
+    pub fn for_each_operand<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match &self.kind {
+            ExprKind::Number(_)
+            | ExprKind::Timeout
+            | ExprKind::NonProgress
+            | ExprKind::CExpr(_) => {}
+            ExprKind::Var(var) | ExprKind::Len(var) | ExprKind::ChannelTest(_, var) => {
+                var.indexes().for_each(visit);
+            }
+            ExprKind::Unary(_, operand)
+            | ExprKind::TemporalUnary(_, operand)
+            | ExprKind::Enabled(operand)
+            | ExprKind::PcValue(operand)
+            | ExprKind::GetPriority(operand) => visit(operand),
+            ExprKind::Binary(_, left, right) | ExprKind::TemporalBinary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            ExprKind::Conditional(condition, yes, no) => {
+                visit(condition);
+                visit(yes);
+                visit(no);
+            }
+            ExprKind::Run { args, priority, .. } => {
+                args.iter().chain(priority.as_deref()).for_each(visit);
+            }
+            ExprKind::Poll { channel, args, .. } => {
+                channel.indexes().for_each(&mut *visit);
+                args.iter().for_each(|arg| arg.for_each_operand(visit));
+            }
+            ExprKind::RemoteLabel { pid, .. } => pid.as_deref().into_iter().for_each(visit),
+            ExprKind::RemoteVar { pid, var, .. } => {
+                pid.as_deref().into_iter().chain(var.indexes()).for_each(visit);
+            }
+        }
+    }
 }
 
 /// Kinds of expressions.
@@ -573,6 +632,18 @@ pub enum UnaryOp {
     Complement,
 }
 
+impl UnaryOp {
+    /// The value, as C computes with `int`.
+    #[inline]
+    pub fn apply(self, value: i32) -> i32 {
+        match self {
+            Self::Not => i32::from(value == 0),
+            Self::Neg => value.wrapping_neg(),
+            Self::Complement => !value,
+        }
+    }
+}
+
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // C's, by their usual names.
@@ -595,6 +666,35 @@ pub enum BinaryOp {
     Ne,
     And,
     Or,
+}
+
+impl BinaryOp {
+    /// The value, as C computes with `int`; none for a division by zero.
+    #[inline]
+    pub fn apply(self, a: i32, b: i32) -> Option<i32> {
+        Some(match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Sub => a.wrapping_sub(b),
+            Self::Mul => a.wrapping_mul(b),
+            Self::Div | Self::Rem if b == 0 => return None,
+            Self::Div => a.wrapping_div(b),
+            Self::Rem => a.wrapping_rem(b),
+            Self::BitAnd => a & b,
+            Self::BitOr => a | b,
+            Self::BitXor => a ^ b,
+            // As x86 does it: the lowest five bits of the distance count.
+            Self::Shl => a.wrapping_shl(b as u32),
+            Self::Shr => a.wrapping_shr(b as u32),
+            Self::Lt => i32::from(a < b),
+            Self::Le => i32::from(a <= b),
+            Self::Gt => i32::from(a > b),
+            Self::Ge => i32::from(a >= b),
+            Self::Eq => i32::from(a == b),
+            Self::Ne => i32::from(a != b),
+            Self::And => i32::from(a != 0 && b != 0),
+            Self::Or => i32::from(a != 0 || b != 0),
+        })
+    }
 }
 
 /// Operators of temporal logic with one operand.

@@ -102,8 +102,16 @@ pub struct Position {
 }
 
 impl SourceMap {
-    /// Adds a file.
-    pub fn add_file(&mut self, path: PathBuf, text: String, included_from: Option<Span>) -> FileId {
+    /// Adds a file. A byte-order mark is dropped: no editor shows it or counts it as a column.
+    pub fn add_file(
+        &mut self,
+        path: PathBuf,
+        mut text: String,
+        included_from: Option<Span>,
+    ) -> FileId {
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
         let lines = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
             .collect();

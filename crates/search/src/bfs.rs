@@ -18,7 +18,7 @@ use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 
 use crate::chunked::{Chunked, Queue};
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, Memory, Watch, bound, longer};
+use crate::limits::{Limit, Memory, Watch, bound, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
 use crate::visited::Visited;
@@ -132,12 +132,7 @@ impl<'a, S: System> Bfs<'a, S> {
         let system = self.system;
         let mut expansion = Expansion { search: self, number, limit: None };
         let flow = system.expand(state, scratch, &mut expansion);
-        if let Some(limit) = expansion.limit {
-            return Err(limit);
-        }
-        if flow.is_break() {
-            return Err(watch.reason());
-        }
+        watch.broken_off(expansion.limit, flow)?;
         self.counts.expanded += 1;
         Ok(())
     }
@@ -226,13 +221,7 @@ impl<S: System> Sink for Expansion<'_, '_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         self.search.counts.transitions += 1;
         let distance = longer(self.search.level, length(steps));
-        match self.search.reach(state, distance, self.number) {
-            Ok(()) => Flow::Continue(()),
-            Err(limit) => {
-                self.limit = Some(limit);
-                Flow::Break(())
-            }
-        }
+        unless_hit(self.search.reach(state, distance, self.number), &mut self.limit)
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
@@ -259,12 +248,6 @@ impl<S: System> Sink for Expansion<'_, '_, S> {
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        match self.search.memory.lend(bytes as u64) {
-            Ok(()) => Flow::Continue(()),
-            Err(limit) => {
-                self.limit = Some(limit);
-                Flow::Break(())
-            }
-        }
+        unless_hit(self.search.memory.lend(bytes as u64), &mut self.limit)
     }
 }

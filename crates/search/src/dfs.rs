@@ -19,7 +19,7 @@ use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 
 use crate::chunked::{Bits, Chunked};
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer};
+use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
 use crate::visited::Visited;
@@ -243,12 +243,7 @@ impl<'a, S: System> Dfs<'a, S> {
         let flow = system.expand(state, scratch, &mut expansion);
         let limit = expansion.limit;
         self.push_fresh()?;
-        if let Some(limit) = limit {
-            return Err(limit);
-        }
-        if flow.is_break() {
-            return Err(watch.reason());
-        }
+        watch.broken_off(limit, flow)?;
         self.counts.expanded += 1;
         Ok(())
     }
@@ -464,13 +459,7 @@ impl<'e, S: System> Expansion<'e, S> {
 impl<S: System> Sink for Expansion<'_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         self.counts.transitions += u64::from(self.first_visit());
-        match self.successor_at(state, length(steps)) {
-            Ok(()) => Flow::Continue(()),
-            Err(limit) => {
-                self.limit = Some(limit);
-                Flow::Break(())
-            }
-        }
+        unless_hit(self.successor_at(state, length(steps)), &mut self.limit)
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
@@ -487,12 +476,6 @@ impl<S: System> Sink for Expansion<'_, S> {
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        match self.memory.lend((bytes + self.fresh.bytes()) as u64) {
-            Ok(()) => Flow::Continue(()),
-            Err(limit) => {
-                self.limit = Some(limit);
-                Flow::Break(())
-            }
-        }
+        unless_hit(self.memory.lend((bytes + self.fresh.bytes()) as u64), &mut self.limit)
     }
 }

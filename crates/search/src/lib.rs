@@ -1,19 +1,19 @@
 //! The order in which states are visited.
 //!
 //! Every search is written once, against [`System`](spinward_machine::System): it never asks what a
-//! state is. [`dfs`] and [`bfs`] remember all states they have seen ([`visited`]), [`stateless`] only
-//! those it stands on. Each takes a [`Request`], keeps to its [`limits`], and ends in an [`Outcome`]
-//! that says what was found and whether anything was left out; none of them recurses.
+//! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`stateless`] only those it
+//! stands on. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
+//! what was found and whether anything was left out; none of them recurses.
 
 pub mod bfs;
 mod chunked;
 pub mod dfs;
 mod findings;
-pub mod limits;
-pub mod outcome;
+mod limits;
+mod outcome;
 mod rebuild;
 pub mod stateless;
-pub mod visited;
+mod visited;
 
 pub use limits::{Limit, Limits};
 pub use outcome::{Counts, Found, Outcome, Place, Progress, Request, Stopped};

@@ -9,6 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use spinward_machine::Flow;
+
 use crate::outcome::{Counts, Progress};
 
 /// What a search may use; by default everything.
@@ -163,8 +165,18 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
+    /// What broke an expansion off, if anything did: a limit that the search hit, or the system gave
+    /// up because it was told to.
+    pub fn broken_off(&self, limit: Option<Limit>, flow: Flow) -> Result<(), Limit> {
+        match limit {
+            Some(limit) => Err(limit),
+            None if flow.is_break() => Err(self.reason()),
+            None => Ok(()),
+        }
+    }
+
     /// Why the search is over, after it was told so or the system gave up.
-    pub fn reason(&self) -> Limit {
+    fn reason(&self) -> Limit {
         match &self.alarm {
             Some(alarm) if Instant::now() >= alarm.deadline => Limit::Time,
             _ => Limit::Interrupt,
@@ -217,6 +229,17 @@ impl Drop for Alarm {
 pub(crate) fn bound(limits: &Limits) -> u32 {
     let bound = limits.max_depth.unwrap_or(u64::MAX);
     u32::try_from(bound).map_or(MAX_LENGTH, |bound| bound.min(MAX_LENGTH))
+}
+
+/// Goes on unless a limit was hit, which is noted.
+pub(crate) fn unless_hit(result: Result<(), Limit>, limit: &mut Option<Limit>) -> Flow {
+    match result {
+        Ok(()) => Flow::Continue(()),
+        Err(hit) => {
+            *limit = Some(hit);
+            Flow::Break(())
+        }
+    }
 }
 
 /// The longest run that is told from longer ones; one bit is left for other uses.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, Memory, Watch, bound, longer};
+use crate::limits::{Limit, Memory, Watch, bound, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
 
@@ -139,12 +139,7 @@ impl<S: System> Stateless<'_, S> {
         self.truncated |= truncated;
         self.stack.push(Entry::Open(state, length));
         self.stack.extend(fresh.into_iter().rev());
-        if let Some(limit) = limit {
-            return Err(limit);
-        }
-        if flow.is_break() {
-            return Err(watch.reason());
-        }
+        watch.broken_off(limit, flow)?;
         self.counts.expanded += 1;
         Ok(())
     }
@@ -280,12 +275,6 @@ impl<S: System> Sink for Expansion<'_, S> {
 
     fn working(&mut self, bytes: usize) -> Flow {
         let fresh = self.fresh.capacity() * size_of::<Entry>();
-        match self.memory.lend((bytes + fresh) as u64) {
-            Ok(()) => Flow::Continue(()),
-            Err(limit) => {
-                self.limit = Some(limit);
-                Flow::Break(())
-            }
-        }
+        unless_hit(self.memory.lend((bytes + fresh) as u64), &mut self.limit)
     }
 }

@@ -53,11 +53,6 @@ impl Visited {
         self.places.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The key of a state.
     pub fn key(&self, state: u32) -> &[u8] {
         key(&self.chunks, &self.places, state)

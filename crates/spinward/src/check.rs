@@ -9,7 +9,7 @@ use spinward_search::Progress;
 
 use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 use crate::report::Report;
-use crate::{Error, Model, session};
+use crate::{Error, Model, run};
 
 /// Is told how far a search is.
 type OnProgress<'a> = Box<dyn FnMut(&Progress) + 'a>;
@@ -184,6 +184,6 @@ impl<'a> Check<'a> {
 
     /// Runs the check.
     pub fn run(self) -> Result<Report, Error> {
-        session::run(self)
+        run::run(self)
     }
 }

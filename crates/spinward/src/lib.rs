@@ -49,12 +49,12 @@
 
 mod check;
 mod error;
-pub mod memory;
+mod memory;
 mod model;
 pub mod options;
 mod plan;
 mod report;
-mod session;
+mod run;
 mod unreached;
 
 pub use check::Check;

@@ -1,35 +1,6 @@
-//! How much memory there is, and how users write sizes.
+//! How much memory there is.
 
 use std::fs;
-
-use crate::Error;
-
-/// Reads a size as users write it: bytes, or with `K`, `M`, `G`, `T` (powers of 1024), as in `4G`
-/// or `1.5g`; `B` or `iB` may follow.
-pub fn parse_size(text: &str) -> Result<u64, Error> {
-    let wrong = || {
-        Error::Usage(format!(
-            "'{text}' is not a size; write bytes, or a number with K, M, G or T, as in 4G"
-        ))
-    };
-    let lower = text.trim().to_ascii_lowercase();
-    let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let suffix = &lower[number.len()..];
-    let unit = match suffix.strip_suffix("ib").or(suffix.strip_suffix('b')).unwrap_or(suffix) {
-        "" => 1u64,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        "t" => 1 << 40,
-        _ => return Err(wrong()),
-    };
-    let number = number.trim_end();
-    if !number.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(wrong());
-    }
-    let bytes = number.parse::<f64>().map_err(|_| wrong())? * unit as f64;
-    if bytes.is_finite() && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(wrong()) }
-}
 
 /// What a check uses if nobody says otherwise: 80% of what is free.
 pub fn default_budget() -> u64 {
@@ -38,7 +9,7 @@ pub fn default_budget() -> u64 {
 
 /// Bytes that may still be used: what the system has available, or what is left of the control
 /// group's share if that is less. None if the system does not say.
-pub fn free_memory() -> Option<u64> {
+fn free_memory() -> Option<u64> {
     let available =
         fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
     let group = fs::read_to_string("/proc/self/cgroup")
@@ -101,24 +72,6 @@ fn group_free(path: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes() {
-        for (text, bytes) in [
-            ("0", 0),
-            ("512", 512),
-            ("4G", 4 << 30),
-            ("1.5k", 1536),
-            ("64MiB", 64 << 20),
-            ("2 gb", 2 << 30),
-            ("10B", 10),
-        ] {
-            assert_eq!(parse_size(text).unwrap(), bytes, "{text}");
-        }
-        for text in ["", "G", "-1", "4X", "inf", "nan", "1e300T", "4GG"] {
-            assert!(parse_size(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn reads_what_the_kernel_writes() {

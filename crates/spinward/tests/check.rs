@@ -472,7 +472,7 @@ fn a_wrong_invariant_is_told() {
     assert_eq!(message(""), "expected an expression, found the end of the text");
     assert_eq!(message("x; x"), "expected an operator or the end, found `;`");
     assert_eq!(message("t == 0"), "`t` is not declared");
-    assert_eq!(message("P@L"), "no label `L` in `P`");
+    assert_eq!(message("P@L"), "there is no label `L` in `P`");
     assert_eq!(message("run P()"), "`run` outside of a process");
     assert_eq!(
         message("enabled(0)"),
@@ -495,4 +495,15 @@ fn what_a_trace_sends_may_be_anything() {
     assert_eq!(verdict("c!1,_; c!_,4"), Verdict::Verified);
     assert_eq!(verdict("c!_,_"), Verdict::Verified);
     assert_eq!(verdict("c!1,_; c!_,5"), Verdict::Violated);
+}
+
+#[test]
+fn any_number_may_be_taken_for_a_channel() {
+    for number in ["-2147483647 - 1", "-1", "7", "2147483647"] {
+        let text = format!("int c = {number}; active proctype P() {{ len(c) == 0 }}");
+        let report = check(&text).run().unwrap();
+        assert_eq!(report.errors.len(), 1, "{number}");
+        let message = &report.errors[0].message;
+        assert!(message.contains("is not the number of a channel"), "{message}");
+    }
 }

@@ -53,7 +53,7 @@ impl Place {
         Said::new(&self.command(args).output().expect("the command runs"))
     }
 
-    pub fn run_with_input(&self, args: &[&str], input: &str) -> Said {
+    pub fn run_with_input(&self, args: &[&str], input: impl AsRef<[u8]>) -> Said {
         let mut child = self
             .command(args)
             .stdin(Stdio::piped())
@@ -62,7 +62,7 @@ impl Place {
             .spawn()
             .expect("the command runs");
         // The command may end before it has read everything.
-        let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+        let _ = child.stdin.take().expect("piped").write_all(input.as_ref());
         Said::new(&child.wait_with_output().expect("it ends"))
     }
 }

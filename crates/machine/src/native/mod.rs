@@ -156,7 +156,7 @@ impl Native {
         let none = || -> Vec<Option<FuncId>> { vec![None; count] };
         let (mut scans, mut answers, mut offers) = (none(), none(), none());
         let (mut effects, mut answer_effects) = (none(), none());
-        let rendezvous = program.uses.rendezvous;
+        let rendezvous = program.channels.iter().any(|kind| kind.capacity == 0);
         for automaton in program.automata.iter().filter(|a| is_process(a.kind)) {
             for state in automaton.states.iter().filter(|s| s.reachable) {
                 let ids = state.transitions.clone();

@@ -2,7 +2,7 @@
 
 use spinward_promela::ast::{
     AssignOp, BinaryOp, Decl, Expr as AstExpr, ExprKind, ForRange, Initializer, Stmt, StmtKind,
-    VarRef,
+    TypeName, VarRef,
 };
 use spinward_promela::pretty;
 use spinward_promela::symbols::{BodyId, BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
@@ -72,7 +72,8 @@ impl<'a> Context<'a> {
         match &stmt.kind {
             StmtKind::Expr(expr) => match &expr.kind {
                 ExprKind::Run { .. } => self.run(None, expr),
-                ExprKind::Number(1) => Action::Skip,
+                // Also by the name of an mtype constant; but not what only comes to 1.
+                _ if flow::constant(self.symbols, expr) == Some(1) => Action::Skip,
                 _ => Action::Condition(self.expr(expr)),
             },
             StmtKind::Assign(var, AssignOp::Set(value)) => self.assign(var, value),
@@ -104,7 +105,7 @@ impl<'a> Context<'a> {
                 Action::SetPriority(process, self.expr(priority))
             }
             StmtKind::CCode(text) => {
-                self.uses.c_code = true;
+                self.uses.c_code = Some(stmt.span);
                 Action::C(text.code.clone())
             }
             // The others are no simple statements, or do nothing.
@@ -185,11 +186,7 @@ impl<'a> Context<'a> {
         if args.len() as u64 != wanted && self.budget.exceeded.is_none() {
             self.error(
                 expr.span,
-                format!(
-                    "`{}` has {wanted} parameters, but {} are given",
-                    proctype.text,
-                    args.len()
-                ),
+                format!("`{}` takes {wanted} arguments, not {}", proctype.text, args.len()),
             );
         }
         Action::Run { result, body, args, priority }
@@ -287,7 +284,7 @@ impl<'a> Context<'a> {
             StmtKind::Send { channel, args, .. } => {
                 let fields = args
                     .iter()
-                    .map(|arg| match self.trace_constant(arg) {
+                    .map(|arg| match flow::constant(self.symbols, arg) {
                         Some(value) => ReceiveArg::Match(Expr::Const(value)),
                         None => ReceiveArg::Ignore,
                     })
@@ -305,10 +302,6 @@ impl<'a> Context<'a> {
             })
             .collect();
         Action::Event { send, channel: self.var(channel), args }
-    }
-
-    fn trace_constant(&self, expr: &AstExpr) -> Option<i32> {
-        flow::constant(self.symbols, expr)
     }
 }
 
@@ -376,6 +369,9 @@ fn simple_text(simple: &Simple<'_>) -> String {
         Simple::Declare(decl, i) => {
             let declarator = &decl.vars[*i];
             let name = &declarator.name.text;
+            if let TypeName::Named(record) = &decl.ty {
+                return format!("{} {name}", record.text);
+            }
             let element = match declarator.array {
                 Some(_) => "[0]",
                 None => "",

@@ -110,9 +110,10 @@ impl Initializers<'_, '_> {
         for &id in locals {
             let variable = self.context.symbols.variable(id);
             // A declaration among statements is itself a statement; but SPIN creates its channel,
-            // and sets the array it lists, at once.
+            // and sets the array it lists and the fields of a record, at once.
             let at_once = variable.at_creation
                 || variable.channel.is_some()
+                || matches!(variable.ty, Type::Struct(_))
                 || matches!(self.initializer(id), Some(Initializer::List(_)));
             if at_once && !variable.parameter {
                 self.variable(id, self.context.whole(id), &mut steps);
@@ -186,7 +187,6 @@ impl Initializers<'_, '_> {
         let fields = if fits { self.context.layout.message(types) } else { Vec::new() };
         let message_bytes = fields.iter().map(|field| field.scalar.bytes()).sum();
         self.context.layout.check_channel(capacity, message_bytes, variable.span);
-        self.context.uses.rendezvous |= capacity == 0;
         let kind = ChannelTypeId(self.channels.len() as u16);
         self.channels.push(ChannelType {
             name: variable.name.clone(),

@@ -245,12 +245,9 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let uses = &mut self.context.uses;
         for unit in &model.units {
             match unit {
-                Unit::Proctype(p) => {
-                    uses.priorities |= p.priority.is_some();
-                    uses.provided |= p.provided.is_some();
-                }
+                Unit::Proctype(p) => uses.priorities |= p.priority.is_some(),
                 Unit::Init(init) => uses.priorities |= init.priority.is_some(),
-                Unit::C(_) => uses.c_code = true,
+                Unit::C(unit) => uses.c_code = Some(unit.span),
                 _ => {}
             }
         }
@@ -259,8 +256,6 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 self.use_of_formula(&ltl.formula);
             }
         }
-        self.context.uses.unless |=
-            self.flow.elements.iter().any(|element| matches!(element.kind, Kind::Unless(..)));
     }
 
     /// What a formula reads is part of every state, as in SPIN, also when the formula is not
@@ -275,8 +270,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
             _ => {
                 let before = self.context.uses;
                 self.context.expr(formula);
-                let Uses { last, priorities, enabled, .. } = self.context.uses;
-                self.context.uses = Uses { last, priorities, enabled, ..before };
+                let Uses { last, priorities, .. } = self.context.uses;
+                self.context.uses = Uses { last, priorities, ..before };
             }
         }
     }

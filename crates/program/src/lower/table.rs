@@ -102,6 +102,7 @@ pub(super) fn build(flow: &mut Flow<'_>, body: BodyId) -> Table {
         need_not_be_reached: vec![false; states],
         nested: vec![false; states],
         d_steps: Vec::new(),
+        lost: false,
         flow,
     };
     let first = builder.flow.sequence(built.sequence).first;
@@ -119,6 +120,8 @@ struct Builder<'f, 'a> {
     nested: Vec<bool>,
     /// Each `d_step` with its contents and the state after it.
     d_steps: Vec<(ElementId, SequenceId, u32)>,
+    /// Some jumps lead nowhere, and that was told. Others that lead to them need not be walked along.
+    lost: bool,
 }
 
 impl<'a> Builder<'_, 'a> {
@@ -147,6 +150,9 @@ impl<'a> Builder<'_, 'a> {
     /// but a process in an atomic sequence stops at the one that leaves it.
     fn follow(&mut self, id: ElementId, atomic: bool) -> ElementId {
         let mut at = id;
+        if self.lost {
+            return at;
+        }
         for _ in 0..=MAX_JUMPS.min(self.flow.elements.len()) {
             let next = match self.element(at).kind {
                 Kind::Unless(normal, _) => Some(self.follow(self.first(normal), atomic)),
@@ -162,6 +168,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     fn endless(&mut self, id: ElementId) {
+        self.lost = true;
         let span = self.element(id).span;
         self.flow.diagnostics.push(
             Diagnostic::error(span, "jumps that lead nowhere")
@@ -605,6 +612,9 @@ impl<'a> Builder<'_, 'a> {
         to: u32,
     ) -> u32 {
         let mut next = start;
+        if self.lost {
+            return to;
+        }
         for _ in 0..=MAX_JUMPS.min(members.len()) {
             match next {
                 Some(id) if members.contains(&id) => match self.element(id).kind {

@@ -126,6 +126,11 @@ impl Parser<'_> {
                 "a choice between two values is written `(condition -> a : b)`"
             }
             TokenKind::Punct(Punct::LParen)
+                if self.in_formula && matches!(self.previous_word(), "G" | "F") =>
+            {
+                "write `[]` for always and `<>` for eventually"
+            }
+            TokenKind::Punct(Punct::LParen)
                 if !self.previous_word().is_empty() && !is_keyword(self.previous_word()) =>
             {
                 "there are no functions; an inline is called by a statement of its own, \
@@ -142,7 +147,22 @@ impl Parser<'_> {
             {
                 "all numbers are whole in Promela"
             }
+            TokenKind::Punct(Punct::Not) => "a send is a statement of its own",
+            TokenKind::Punct(Punct::LBracket) if self.nth_is(1, Punct::RBracket) => ONLY_IN_LTL,
+            TokenKind::Ident(_)
+                if adjacent && matches!(previous.map(|p| &p.kind), Some(TokenKind::Number(_))) =>
+            {
+                NUMBER_AND_NAME
+            }
+            TokenKind::Number(_)
+                if matches!(self.nth(1).kind, TokenKind::Ident(_))
+                    && self.nth(1).span.start == self.span().end =>
+            {
+                NUMBER_AND_NAME
+            }
+            TokenKind::Ident(_) if self.at_temporal_word() => ONLY_IN_LTL,
             TokenKind::Ident(word) => match word.as_str() {
+                "then" => "write `->`",
                 "and" => "write `&&`",
                 "or" => "write `||`",
                 "not" => "write `!`",
@@ -151,6 +171,22 @@ impl Parser<'_> {
             _ => return None,
         };
         Some(text.to_owned())
+    }
+
+    /// Whether a word stands here, outside of any formula, that is an operator in one. It may be a
+    /// name, too.
+    fn at_temporal_word(&self) -> bool {
+        !self.in_formula
+            && !self.nth_is(1, Punct::Assign)
+            && matches!(self.word_or_name(), "U" | "V" | "W" | "until" | "weakuntil" | "release")
+    }
+
+    /// The current word, whether it is a keyword or not.
+    fn word_or_name(&self) -> &str {
+        match &self.current().kind {
+            TokenKind::Ident(word) => word,
+            _ => "",
+        }
     }
 
     fn previous_word(&self) -> &str {
@@ -183,10 +219,20 @@ impl Parser<'_> {
     /// Whether the current token can be the first of a statement or declaration.
     fn can_begin_step(&self) -> bool {
         match &self.current().kind {
-            TokenKind::Ident(word) => !matches!(
-                word.as_str(),
-                "of" | "priority" | "provided" | "eval" | "unless" | "and" | "or" | "not"
-            ),
+            TokenKind::Ident(word) => {
+                !self.at_temporal_word()
+                    && !matches!(
+                        word.as_str(),
+                        "of" | "priority"
+                            | "provided"
+                            | "eval"
+                            | "unless"
+                            | "then"
+                            | "and"
+                            | "or"
+                            | "not"
+                    )
+            }
             TokenKind::Number(_) => true,
             TokenKind::Punct(punct) => matches!(
                 punct,
@@ -237,20 +283,36 @@ impl Parser<'_> {
             TokenKind::Punct(Punct::RBrace) => {
                 Diagnostic::error(span, "this `}` closes nothing").label("no `{` is open here")
             }
+            TokenKind::Ident(word) if word == "of" => self
+                .unexpected("`,` or `;`")
+                .help("a channel is written `chan c = [capacity] of { type, type }`"),
             TokenKind::Ident(word) if is_keyword(word) => Diagnostic::error(
                 span,
-                format!("`{word}` cannot stand outside a process"),
+                format!("`{word}` cannot stand outside of a process"),
             )
             .label("expected a declaration or a process")
             .help("statements belong in the braces of a `proctype`, `init`, `never` or `trace`"),
             TokenKind::Ident(word) if self.nth_is_name(1) || is_type(self.nth_word(1)) => {
                 self.unknown_type(word)
             }
+            TokenKind::Ident(_) if self.behind_declarator() => self.unexpected("`,` or `;`"),
             TokenKind::Ident(_) => self
                 .unexpected("a declaration or a process")
                 .help("statements belong in the braces of a `proctype` or of `init`"),
             _ => self.unexpected("a declaration or a process"),
         }
+    }
+
+    /// Whether a declaration could go on here, on the same line.
+    fn behind_declarator(&self) -> bool {
+        let previous = self.stream.previous.as_ref().map(|p| &p.token.kind);
+        !self.current().after_newline
+            && matches!(
+                previous,
+                Some(
+                    TokenKind::Ident(_) | TokenKind::Number(_) | TokenKind::Punct(Punct::RBracket)
+                )
+            )
     }
 
     /// Two names stand side by side, so the first was meant to be a type.
@@ -378,6 +440,9 @@ impl Parser<'_> {
         }
     }
 }
+
+const NUMBER_AND_NAME: &str = "a name does not begin with a digit, and a number has no letters";
+const ONLY_IN_LTL: &str = "temporal operators stand only in formulas: `ltl name { ... }`";
 
 /// The basic types.
 const TYPE_WORDS: [&str; 9] =

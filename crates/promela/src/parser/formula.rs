@@ -50,12 +50,10 @@ fn alone(
 }
 
 impl Parser<'_> {
-    /// A formula; outside of one its words are ordinary names.
+    /// A formula; outside of one its words are ordinary names. The caller says where that is.
     fn formula(&mut self) -> Result<Expr> {
         self.in_formula = true;
-        let formula = self.full_expression();
-        self.in_formula = false;
-        formula
+        self.full_expression()
     }
 
     /// `ltl name { formula }`
@@ -76,6 +74,7 @@ impl Parser<'_> {
             }
             return fail(self.unexpected("an operator or `}`"));
         }
+        self.in_formula = false;
         self.bump();
         Ok(Ltl { name, formula, span: self.since(start) })
     }

@@ -44,18 +44,38 @@ impl Parser<'_> {
         let start = self.place();
         self.bump();
         let name = self.name("the name of the inline")?;
-        if !self.at(Punct::LParen) {
-            return fail(self.unexpected("`(`").help(format!("write `inline {}() {{`", name.text)));
+        let params = if self.at(Punct::LBrace) {
+            let problem = self.unexpected("`(`").help(format!("write `inline {}() {{`", name.text));
+            self.report(problem);
+            Vec::new()
+        } else {
+            self.inline_params()?
+        };
+        let body = self.inline_body()?;
+        let definition =
+            Rc::new(Definition { name: name.clone(), params: params.clone(), body: body.clone() });
+        let text = name.text.clone();
+        if let Some(first) = self.declared.inlines.insert(text, definition) {
+            self.report(
+                Diagnostic::error(name.span, format!("a second inline `{}`", name.text))
+                    .related(first.name.span, "the first"),
+            );
         }
-        self.bump();
+        Ok(Inline { name, params, body, span: self.since(start) })
+    }
+
+    /// `(a, b)`
+    fn inline_params(&mut self) -> Result<Vec<Name>> {
+        self.expect(Punct::LParen)?;
         let mut params: Vec<Name> = Vec::new();
         let mut known: FxHashMap<String, Span> = FxHashMap::default();
         while !self.at(Punct::RParen) {
             if self.at_declaration() {
-                return fail(
-                    self.unexpected("the name of a parameter")
-                        .help("parameters of an inline have no type"),
-                );
+                let problem = self
+                    .unexpected("the name of a parameter")
+                    .help("parameters of an inline have no type");
+                self.report(problem);
+                self.bump();
             }
             let param = self.name("the name of a parameter")?;
             let first = *known.entry(param.text.clone()).or_insert(param.span);
@@ -71,17 +91,7 @@ impl Parser<'_> {
             }
         }
         self.expect(Punct::RParen)?;
-        let body = self.inline_body()?;
-        let definition =
-            Rc::new(Definition { name: name.clone(), params: params.clone(), body: body.clone() });
-        let text = name.text.clone();
-        if let Some(first) = self.declared.inlines.insert(text, definition) {
-            self.report(
-                Diagnostic::error(name.span, format!("a second inline `{}`", name.text))
-                    .related(first.name.span, "the first"),
-            );
-        }
-        Ok(Inline { name, params, body, span: self.since(start) })
+        Ok(params)
     }
 
     /// The tokens from `{` to the `}` that belongs to it.

@@ -13,12 +13,13 @@ impl Parser<'_> {
     pub(super) fn block_contents(&mut self, opener: Opener) -> Result<Vec<Stmt>> {
         self.nested(STATEMENT, |p| {
             p.openers.push(opener);
-            let errors = p.errors;
+            let from = p.stream.position;
             let stmts = p.sequence();
             p.openers.pop();
             if p.at(Punct::RBrace) {
+                let is_empty = p.stream.position == from;
                 p.bump();
-                if stmts.is_empty() && p.errors == errors {
+                if is_empty {
                     p.report(
                         Diagnostic::error(p.previous_place(), "this block is empty")
                             .label("expected a statement before this")

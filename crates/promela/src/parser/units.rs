@@ -19,6 +19,11 @@ impl Parser<'_> {
             if self.at_end() {
                 return units;
             }
+            if self.errors > 0 && self.at(Punct::RBrace) {
+                // A mistake before it has most likely taken its `{` away.
+                self.bump();
+                continue;
+            }
             let from = self.stream.position;
             match self.unit() {
                 Ok(unit) => units.push(unit),

@@ -187,9 +187,6 @@ impl<'a> Cursor<'a> {
     /// Skips white space and comments, but not the end of a line.
     fn skip_space(&mut self) -> Skipped {
         let mut skipped = Skipped { any: false, line_crossed: false, unterminated_comment: None };
-        if self.position == 0 && self.text.starts_with('\u{feff}') {
-            self.position = '\u{feff}'.len_utf8();
-        }
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c') => self.bump(),

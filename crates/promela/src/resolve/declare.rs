@@ -539,7 +539,10 @@ impl<'m> Resolver<'m> {
         site: Site,
     ) {
         self.expr(expr);
-        if let Some(run) = walk::runs(expr).first() {
+        // Outside of a process it was told already that it cannot be there.
+        if let Some(run) = walk::runs(expr).first()
+            && self.body.is_some()
+        {
             self.report(
                 Diagnostic::error(run.span, "`run` in an initial value")
                     .help("declare the variable first, and assign to it then"),

@@ -14,7 +14,7 @@ use crate::symbols::Symbol;
 impl<'m> Resolver<'m> {
     /// A label before a statement.
     pub(super) fn label(&mut self, label: &'m Label) {
-        let place = self.label_place(&label.name);
+        let (place, _) = self.label_place(&label.name);
         let body = self.body();
         let index = body.labels.len();
         let same = body.labels_by_name.entry(&label.name.text).or_default();
@@ -40,34 +40,39 @@ impl<'m> Resolver<'m> {
 
     /// `goto`
     pub(super) fn jump(&mut self, target: &'m Name) {
-        let place = self.label_place(target);
-        self.body().jumps.push(place);
+        let (place, is_label) = self.label_place(target);
+        // Nobody looks for the label of a jump that was told to be wrong.
+        if is_label {
+            self.body().jumps.push(place);
+        }
     }
 
-    /// Makes a label's name known, if it is not, and says where.
-    fn label_place(&mut self, name: &'m Name) -> LabelPlace<'m> {
+    /// Makes a label's name known, if it is not, and says where; and whether nothing else has it.
+    fn label_place(&mut self, name: &'m Name) -> (LabelPlace<'m>, bool) {
         let body = self.body();
         let (d_step, inline) = (body.d_step, body.inline);
         let known = body
             .get(&name.text)
             .map(|(block, local, span)| (block.path.clone(), local, Some(span)));
-        let block = match known {
-            Some((block, Local::Label | Local::Wrong, _)) => block,
+        let (block, is_label) = match known {
+            Some((block, Local::Label | Local::Wrong, _)) => (block, true),
             Some((block, Local::Variable(_), span)) => {
                 self.bad_label(name, "a variable", span);
-                block
+                (block, false)
             }
             None => {
-                if let Some(declared) = self.globals.get(&name.text) {
-                    let kind = declared.meaning.map_or("a name", super::kind_of);
-                    self.bad_label(name, kind, declared.span);
+                let other = self.globals.get(&name.text).map(|declared| {
+                    (declared.meaning.map_or("a name", super::kind_of), declared.span)
+                });
+                if let Some((kind, span)) = other {
+                    self.bad_label(name, kind, span);
                 }
                 let body = self.body();
                 body.declare(&name.text, Local::Label, name.span);
-                body.innermost().path.clone()
+                (body.innermost().path.clone(), other.is_none())
             }
         };
-        LabelPlace { name, block, d_step, inline }
+        (LabelPlace { name, block, d_step, inline }, is_label)
     }
 
     fn bad_label(&mut self, name: &Name, kind: &str, span: Option<Span>) {
@@ -108,7 +113,7 @@ impl<'m> Resolver<'m> {
     }
 
     fn no_such_label(&mut self, body: &Body<'m>, name: &Name) {
-        let mut error = Diagnostic::error(name.span, format!("no label `{}`", name.text))
+        let mut error = Diagnostic::error(name.span, format!("there is no label `{}`", name.text))
             .label("not found in this body");
         let labels = body.labels.iter().map(|label| label.name.text.as_str());
         if let Some(help) = self.did_you_mean(&name.text, labels) {

@@ -99,7 +99,7 @@ impl<'m> Resolver<'m> {
         });
         let Some(id) = known else {
             let mut error =
-                Diagnostic::error(name.span, format!("no process type `{}`", name.text));
+                Diagnostic::error(name.span, format!("there is no process type `{}`", name.text));
             let bodies = self.symbols.bodies.iter();
             let names = bodies
                 .filter(|body| body.kind == BodyKind::Proctype)
@@ -195,9 +195,11 @@ impl<'m> Resolver<'m> {
             return;
         }
         let body = self.symbols.body(id);
-        let mut error =
-            Diagnostic::error(name.span, format!("no label `{}` in `{}`", name.text, body.name))
-                .related(body.span, "the process type");
+        let mut error = Diagnostic::error(
+            name.span,
+            format!("there is no label `{}` in `{}`", name.text, body.name),
+        )
+        .related(body.span, "the process type");
         let labels = body.labels.iter().map(|(label, _)| label.as_str());
         if let Some(help) = self.did_you_mean(&name.text, labels) {
             error = error.help(help);

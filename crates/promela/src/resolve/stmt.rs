@@ -318,7 +318,7 @@ impl<'m> Resolver<'m> {
         {
             self.report(
                 Diagnostic::error(run.span, "`run` inside another expression")
-                    .help("assign its result to a variable first"),
+                    .help("give the number of the new process to a variable first: `p = run P()`"),
             );
         }
     }

@@ -1,4 +1,4 @@
-// 24 states, 31 transitions, violated
+// 24 states, 31 transitions, 8 errors
 chan c = [2] of { byte };
 active proctype P() { do :: c!1 :: c!2 od }
 active proctype Q() { byte y; do :: c?y od }

@@ -1,4 +1,4 @@
-// 15 states, 17 transitions, violated
+// 15 states, 17 transitions, 9 errors
 byte x;
 proctype R() { x = 1 }
 init { run R(); run R(); _nr_pr == 1 -> x = 9 }

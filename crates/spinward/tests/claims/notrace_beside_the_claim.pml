@@ -1,4 +1,4 @@
-// 10 states, 15 transitions, violated
+// 10 states, 15 transitions, 1 errors
 chan c = [1] of { byte };
 byte x;
 active proctype P() { do :: c!1 :: c!2 od }

@@ -1,4 +1,4 @@
-// 8 states, 13 transitions, violated
+// 8 states, 13 transitions, 4 errors
 byte x;
 active proctype P() provided (x != 2) { do :: x = 1 :: x = 2 od }
 active proctype Q() { do :: x = 0 :: x == 2 -> x = 3 od }

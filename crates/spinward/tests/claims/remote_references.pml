@@ -1,4 +1,4 @@
-// 35 states, 57 transitions, violated
+// 35 states, 57 transitions, 11 errors
 byte x;
 active proctype P() { byte y; do :: y < 2 -> y++ :: y == 2 -> break od; L: y = 3 }
 active proctype Q() { byte y; x = 1; M: x = 0 }

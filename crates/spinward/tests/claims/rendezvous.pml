@@ -1,4 +1,4 @@
-// 27 states, 43 transitions, violated
+// 27 states, 43 transitions, 12 errors
 chan c = [0] of { byte };
 byte x;
 active proctype P() { do :: c!1 :: c!2 :: atomic { c!3; x = 3; x = 0 } od }

@@ -1,4 +1,4 @@
-// 6 states, 7 transitions, holds
+// 6 states, 7 transitions, 0 errors
 chan c = [0] of { byte };
 byte x;
 active proctype P() { c!1; x = 1 }

@@ -1,4 +1,4 @@
-// 4 states, 4 transitions, violated
+// 4 states, 4 transitions, 2 errors
 chan c = [0] of { byte };
 byte x;
 active proctype P() { do :: atomic { x = 1; c!1; x = 2; c!2; x = 3 } od }

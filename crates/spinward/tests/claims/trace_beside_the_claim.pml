@@ -1,4 +1,4 @@
-// 9 states, 13 transitions, violated
+// 9 states, 13 transitions, 3 errors
 chan c = [1] of { byte };
 active proctype P() { do :: c!1 :: c!2 od }
 active proctype Q() { byte y; do :: c?y od }

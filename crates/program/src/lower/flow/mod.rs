@@ -536,8 +536,8 @@ impl<'a> Flow<'a> {
         if let [first, second, ..] = elses[..] {
             let place = |option| self.element(self.sequence(option).first).span;
             self.diagnostics.push(
-                Diagnostic::error(place(second), "a second `else` in one choice")
-                    .related(place(first), "first here"),
+                Diagnostic::error(place(second), "a second `else` among these options")
+                    .related(place(first), "the first"),
             );
         }
         sorted.extend(elses);

@@ -379,7 +379,7 @@ fn units() {
         expect![[r#"
         1:1+1 expected a declaration or a process, found `x`
             help: statements belong in the braces of a `proctype` or of `init`
-        1:8+6 `assert` cannot stand outside a process
+        1:8+6 `assert` cannot stand outside of a process
             help: statements belong in the braces of a `proctype`, `init`, `never` or `trace`
     "#]],
     );
@@ -411,10 +411,11 @@ fn declarations() {
     check(
         "int 3x; int len; byte b[];",
         expect![[r#"
-        1:5+1 expected the name of a variable, found `3`
-        1:13+3 the keyword `len` cannot be used as a name
-        1:25+1 expected the length of the array, found `]`
-    "#]],
+            1:5+1 expected the name of a variable, found `3`
+                help: a name does not begin with a digit, and a number has no letters
+            1:13+3 the keyword `len` cannot be used as a name
+            1:25+1 expected the length of the array, found `]`
+        "#]],
     );
     check(
         "byte a[2][3]; byte b;",
@@ -649,6 +650,7 @@ fn inlines() {
         expect![[r#"
             1:34+1 expected an expression, found `)`
             1:40+1 expected `,` or `)`, found `!`
+                help: a send is a statement of its own
             1:49+1 expected `,` or `)`, found `=`
                 help: `=` assigns, and only in a statement of its own; `==` compares
         "#]],

@@ -14,10 +14,10 @@ fn undeclared_names() {
     refuses("init { { byte x; x = 1 }; x = 2 }", "`x` is not declared");
     refuses("init { byte x = x + 1; x = 1 }", "`x` is not declared");
     refuses("ltl p { [] (q == 1) } init { skip }", "`q` is not declared");
-    refuses("init { run P() }", "no process type `P`");
+    refuses("init { run P() }", "there is no process type `P`");
     refuses("T t; init { t.x = 1 }", "there is no type `T`");
     refuses("typedef T { byte a; T next } init { skip }", "there is no type `T`");
-    refuses("init { goto L }", "no label `L`");
+    refuses("init { goto L }", "there is no label `L`");
     refuses("init { len(c) == 1 }", "`c` is not declared");
     accepts("init { run P(1) } proctype P(byte x) { x++ }");
     accepts("proctype P() { byte x; x = 1 } byte x; init { run P(); x = 1 }");
@@ -330,10 +330,10 @@ fn remote_references() {
     };
     accepts(&model("P@L && P[0]@L && P:v == P[0]:a[1] && P:w == 1 && P:_pid == 0"));
     accepts("never { P@L } active proctype P() { L: skip }");
-    refuses(&model("P@M"), "no label `M` in `P`");
+    refuses(&model("P@M"), "there is no label `M` in `P`");
     refuses(&model("P:z == 1"), "no variable `z` in `P`");
     refuses(&model("P:t == 1"), "`P` has several variables `t`");
-    refuses(&model("R@L"), "no process type `R`");
+    refuses(&model("R@L"), "there is no process type `R`");
     refuses(&model("d_step { P@L }"), "a `d_step` cannot look into another process");
 }
 

@@ -28,13 +28,13 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let start = Instant::now();
     let method = Method::of(&check)?;
     let plan = Plan::new(&check.model, &check.properties)?;
-    if check.model.program.uses.c_code {
+    if check.model.program.uses.c_code.is_some() {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
     let own = memory::own_memory();
     let allowed = check.memory.unwrap_or_else(memory::default_budget);
     let mut progress = check.progress.take();
-    let mut session = Session {
+    let mut running = Running {
         method,
         start,
         own,
@@ -51,20 +51,20 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         endless_atomic: false,
     };
     for task in &plan.tasks {
-        session.run_task(task, &mut |event| {
+        running.run_task(task, &mut |event| {
             if let Some(progress) = &mut progress {
                 progress(event);
             }
         })?;
-        if session.is_over() {
+        if running.is_over() {
             break;
         }
     }
-    Ok(session.finish(plan))
+    Ok(running.finish(plan))
 }
 
 /// The state of a check between its searches.
-struct Session<'a> {
+struct Running<'a> {
     check: Check<'a>,
     method: Method,
     start: Instant,
@@ -86,7 +86,7 @@ struct Session<'a> {
     endless_atomic: bool,
 }
 
-impl Session<'_> {
+impl Running<'_> {
     fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
         let program = &self.check.model.program;
         let mut machine =

@@ -1,0 +1,84 @@
+//! What to say of a command line that makes no sense.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use spinward::{Error, Report};
+
+use crate::terminal::{self, Failure};
+
+/// Commands that are promised and not there yet.
+const LATER_COMMANDS: [&str; 5] = ["types", "ltl", "serve", "lsp", "bench"];
+
+/// Options that are promised and not there yet, each with its command.
+const LATER_OPTIONS: [(&str, &str); 12] = [
+    ("check", "--weight"),
+    ("check", "--audit"),
+    ("check", "--claim"),
+    ("check", "--bits"),
+    ("check", "--hashes"),
+    ("check", "--disk"),
+    ("check", "--resume"),
+    ("check", "--report"),
+    ("trail", "--msc"),
+    ("trail", "--html"),
+    ("trail", "--shorten"),
+    ("graph", "--states"),
+];
+
+/// Tells what is wrong, or gives the help that was asked for; the exit code.
+pub fn answer(problem: &clap::Error, words: &[OsString]) -> Result<u8, Failure> {
+    if problem.exit_code() == 0 {
+        return terminal::told(problem.print().and_then(|()| std::io::stdout().flush())).map(|_| 0);
+    }
+    let error = match promised(problem, words) {
+        Some(what) => Error::NotAvailable(what),
+        None => Error::Usage(in_short(problem)),
+    };
+    if wants_json(words) {
+        terminal::print(&(Report::of_error("", &error).to_json() + "\n"))?;
+    }
+    match error {
+        Error::NotAvailable(_) => Err(Failure::usage(error.to_string())),
+        _ => {
+            // Mistakes are told on standard error, and nobody may be listening there.
+            let _ = problem.print();
+            Ok(terminal::EXIT_USAGE)
+        }
+    }
+}
+
+/// The command or option that is unknown only because it is not there yet.
+fn promised(problem: &clap::Error, words: &[OsString]) -> Option<String> {
+    let context = |kind| match problem.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match problem.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let command = context(ContextKind::InvalidSubcommand)?;
+            LATER_COMMANDS.contains(&command).then(|| format!("the command '{command}'"))
+        }
+        ErrorKind::UnknownArgument => {
+            let option = context(ContextKind::InvalidArg)?;
+            let command = words.get(1)?.to_str()?;
+            LATER_OPTIONS.contains(&(command, option)).then(|| format!("the option '{option}'"))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong, without the advice that follows it.
+fn in_short(problem: &clap::Error) -> String {
+    let text = problem.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a script waits for the JSON of a check.
+fn wants_json(words: &[OsString]) -> bool {
+    let is_json = |pair: &[OsString]| pair[0] == "--format" && pair[1] == "json";
+    words.get(1).is_some_and(|command| command == "check")
+        && (words.iter().any(|word| word == "--format=json") || words.windows(2).any(is_json))
+}

@@ -1,0 +1,3 @@
+byte x;
+c_decl { int y; }
+init { skip }

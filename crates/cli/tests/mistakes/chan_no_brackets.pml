@@ -1,0 +1,2 @@
+chan c = 2 of { byte };
+init { c!1 }

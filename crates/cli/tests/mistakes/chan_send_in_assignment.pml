@@ -1,0 +1,3 @@
+chan c = [2] of { byte };
+byte x;
+init { x = c!1 }

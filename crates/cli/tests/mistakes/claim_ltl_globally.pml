@@ -1,0 +1,3 @@
+byte x;
+ltl p { G (x == 1) }
+init { x = 1 }

@@ -1,0 +1,2 @@
+﻿byte x = yy;
+init { skip }

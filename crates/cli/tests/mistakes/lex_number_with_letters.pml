@@ -1,0 +1,2 @@
+byte x = 1e3;
+init { skip }

@@ -1,0 +1,2 @@
+byte x;
+init { goto x }

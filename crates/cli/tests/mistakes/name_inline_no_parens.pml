@@ -1,0 +1,2 @@
+inline f { skip }
+init { f() }

@@ -1,0 +1,3 @@
+byte x;
+inline f(byte a) { x = a }
+init { f(1) }

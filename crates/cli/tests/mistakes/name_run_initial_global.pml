@@ -1,0 +1,3 @@
+byte x = run P();
+proctype P() { skip }
+init { skip }

@@ -1,0 +1,3 @@
+byte x;
+ltl p { [] (x == 1)
+init { skip } }

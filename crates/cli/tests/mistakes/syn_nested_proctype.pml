@@ -1,0 +1,4 @@
+init {
+  proctype P() { skip }
+}
+active proctype Q() { skip }

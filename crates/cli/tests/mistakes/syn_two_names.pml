@@ -1,0 +1,2 @@
+byte a b;
+init { skip }

@@ -1,0 +1,103 @@
+//! The project's models against `models/expected.json`: what SPIN says of each of them, with several
+//! parameters. A debug build leaves out the large ones, which would take it minutes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use spinward::{Check, Model, Property, Report, Search, Verdict};
+use spinward_promela::Options;
+
+/// States of a model that a debug build can search in a moment.
+const SMALL: u64 = 30_000;
+
+#[derive(Deserialize)]
+struct Expected {
+    models: Vec<Setting>,
+}
+
+/// A model with parameters.
+#[derive(Deserialize)]
+struct Setting {
+    file: String,
+    defines: Vec<String>,
+    verdict: String,
+    /// The kind of the model's errors.
+    error: Option<String>,
+    states: Option<u64>,
+    transitions: Option<u64>,
+    errors: Option<u64>,
+    /// Steps of a shortest run to an error.
+    shortest: Option<usize>,
+}
+
+impl Setting {
+    /// The whole search for safety, by this algorithm.
+    fn check(&self, search: Search) -> Report {
+        let defines = self.defines.iter().map(|define| match define.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (define.clone(), "1".to_owned()),
+        });
+        let options = Options { defines: defines.collect(), ..Options::default() };
+        let model = Model::load(&folder().join(&self.file), &options).expect("a correct text");
+        let check = Check::new(model).property(Property::Safety).search(search).errors(0);
+        check.run().expect("a check of this model is possible")
+    }
+
+    /// How the search differs from SPIN's, in words.
+    fn differences(&self, search: Search) -> Vec<String> {
+        let report = self.check(search);
+        let mut differences = Vec::new();
+        let mut compare = |what: &str, ours: String, spins: String| {
+            if ours != spins {
+                let name = format!("{} {}", self.file, self.defines.join(" "));
+                differences.push(format!("{name}: {what} {ours} by {search}, {spins} by SPIN"));
+            }
+        };
+        let verdict = if report.verdict == Verdict::Violated { "violated" } else { "verified" };
+        compare("verdict", verdict.into(), self.verdict.clone());
+        for error in &report.errors {
+            compare("error", error.kind.into(), self.error.clone().unwrap_or_default());
+        }
+        // SPIN goes on after a run-time error, with whatever is in memory.
+        let comparable = self.error.as_deref() != Some("runtime");
+        let counts = &report.statistics;
+        for (what, ours, spins) in [
+            ("states", counts.states, self.states),
+            ("transitions", counts.transitions, self.transitions),
+            ("errors", counts.error_count, self.errors),
+        ] {
+            if let Some(spins) = spins.filter(|_| comparable) {
+                compare(what, ours.to_string(), spins.to_string());
+            }
+        }
+        if let Some(spins) = self.shortest.filter(|_| search == Search::Bfs) {
+            let ours = report.errors.iter().map(|error| error.steps).min().unwrap_or(0);
+            compare("shortest run", ours.to_string(), spins.to_string());
+        }
+        differences
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
+}
+
+fn compare_all(search: Search) {
+    let text = fs::read_to_string(folder().join("expected.json")).expect("it is there");
+    let expected: Expected = serde_json::from_str(&text).expect("it has this form");
+    let small = |it: &&Setting| it.states.is_none_or(|states| states <= SMALL);
+    let settings = expected.models.iter().filter(|it| !cfg!(debug_assertions) || small(it));
+    let differences: Vec<_> = settings.flat_map(|it| it.differences(search)).collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+}
+
+#[test]
+fn depth_first_search_finds_what_spin_finds() {
+    compare_all(Search::Dfs);
+}
+
+#[test]
+fn breadth_first_search_finds_the_same_by_shortest_runs() {
+    compare_all(Search::Bfs);
+}
