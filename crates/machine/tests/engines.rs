@@ -1,0 +1,104 @@
+//! Compiled code against the interpreter, state by state: the same successors by the same steps, the
+//! same violations, in the same order, and the same transitions looked at.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spinward_machine::{Flow, Machine, Options, Sink, Step, System, Violation};
+use spinward_program::Program;
+
+/// States of each model that are compared.
+const STATES: usize = 3000;
+
+#[derive(Debug, PartialEq)]
+enum Event {
+    Successor(Vec<u8>, Vec<Step>),
+    Violation(Violation, Vec<Step>),
+}
+
+#[derive(Default)]
+struct Events(Vec<Event>);
+
+impl Sink for Events {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.0.push(Event::Successor(state.to_vec(), steps.to_vec()));
+        Flow::Continue(())
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        self.0.push(Event::Violation(violation, steps.to_vec()));
+        Flow::Continue(())
+    }
+}
+
+fn models(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files = folder.read_dir().expect("a folder of models");
+    let mut models: Vec<_> = files
+        .map(|file| file.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pml"))
+        .collect();
+    models.sort();
+    models
+}
+
+fn program(path: &Path) -> Option<Program> {
+    let loaded = spinward_promela::load(path, &spinward_promela::Options::default());
+    spinward_program::lower(&loaded).0
+}
+
+/// Compares the engines on a program, with or without one of its claims.
+fn compare(path: &Path, program: &Arc<Program>, options: Options) {
+    let machine = || Machine::new(Arc::clone(program), options.clone(), Arc::default());
+    let (Ok(interpreter), Ok(mut compiled)) = (machine(), machine()) else {
+        return;
+    };
+    assert!(compiled.compile(), "there is a compiler for this computer");
+    let mut scratch = (interpreter.scratch(), compiled.scratch());
+    let mut state = Vec::new();
+    interpreter.initial(&mut state);
+    let mut seen = HashSet::from([interpreter.key(&state).to_vec()]);
+    let mut open = vec![state];
+    while let Some(state) = open.pop() {
+        let (mut expected, mut found) = (Events::default(), Events::default());
+        let flow = interpreter.expand(&state, &mut scratch.0, &mut expected);
+        assert_eq!(compiled.expand(&state, &mut scratch.1, &mut found), flow);
+        assert_eq!(found.0, expected.0, "{}: what comes of {state:?}", path.display());
+        for event in expected.0 {
+            if let Event::Successor(state, _) = event
+                && seen.len() < STATES
+                && seen.insert(interpreter.key(&state).to_vec())
+            {
+                open.push(state);
+            }
+        }
+    }
+    assert_eq!(scratch.1.tried(), scratch.0.tried(), "{}", path.display());
+}
+
+fn compare_all(folder: &str) -> usize {
+    let mut count = 0;
+    for path in models(folder) {
+        let Some(program) = program(&path).map(Arc::new) else {
+            continue;
+        };
+        let watched = Options { assertions: true, trace: true, ..Options::default() };
+        compare(&path, &program, Options { end_states: true, ..watched.clone() });
+        for &claim in &program.claims {
+            compare(&path, &program, Options { claim: Some(claim), ..watched.clone() });
+        }
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn engines_agree_on_every_rule() {
+    assert!(compare_all("tests/rules") > 50);
+}
+
+#[test]
+fn engines_agree_on_the_bundled_models() {
+    assert!(compare_all("../../models") > 40);
+}
