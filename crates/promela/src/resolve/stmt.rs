@@ -632,13 +632,21 @@ impl<'m> Resolver<'m> {
     }
 
     fn not_a_container(&mut self, container: &VarRef) {
-        self.report(
+        // SPIN takes the size of the outermost variable, whatever the field is.
+        let error = if container.parts.len() > 1 {
+            Diagnostic::error(
+                container.span,
+                format!("a loop cannot run over `{}`, a field of a record", path(container)),
+            )
+            .help("count instead: `for (i : 0 .. n) { ... }`, where `n` is the last index")
+        } else {
             Diagnostic::error(
                 container.span,
                 format!("`{}` is not an array to run over", path(container)),
             )
-            .note("a loop over the messages of a channel needs a record variable"),
-        );
+            .note("a loop over the messages of a channel needs a record variable")
+        };
+        self.report(error);
     }
 
     /// The hidden counter of the loops over channels in this block.

@@ -263,6 +263,10 @@ fn assignments() {
     refuses("byte i; init { for (i : 3 .. 1) { skip } }", "the range 3 .. 1 is empty");
     refuses("byte i, a; init { for (i in a) { skip } }", "`a` is not an array to run over");
     refuses(
+        "typedef T { byte f[3] } T t[2]; byte i; init { for (i in t[1].f) { skip } }",
+        "a loop cannot run over `t.f`, a field of a record",
+    );
+    refuses(
         "typedef T { byte f } chan c = [0] of { T }; T t; init { for (t in c) { skip } }",
         "`c` is not a channel of single `T` records",
     );
