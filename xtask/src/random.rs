@@ -309,12 +309,12 @@ impl Bench {
             ],
         };
         if let Some(spinward) = &self.spinward {
-            let search = |order| {
-                let options = ["--safety", "--errors", "0", "--search", order];
+            let search = |order, engine| {
+                let options = ["--safety", "--errors", "0", "--search", order, "--engine", engine];
                 spinward.check(dir, FILE, &options, LIMIT * 3)
             };
-            let (dfs, dfs_text) = search("dfs")?;
-            let (bfs, bfs_text) = search("bfs")?;
+            let (dfs, dfs_text) = search("dfs", "compiled")?;
+            let (bfs, bfs_text) = search("bfs", "interpreter")?;
             comparison.differences = differences(&run, &dfs, &bfs);
             comparison.outputs[1].1 = dfs_text;
             comparison.outputs[2].1 = bfs_text;

@@ -44,6 +44,8 @@ pub struct Findings {
     pub tried: Vec<bool>,
     /// What `printf` prints, if somebody wants to know.
     pub prints: Option<String>,
+    /// Whether compiled code is used, which prints nothing.
+    pub compiled: bool,
     mistakes: Mistakes,
 }
 

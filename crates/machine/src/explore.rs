@@ -32,6 +32,10 @@ const FRAMES_BETWEEN_REPORTS: u32 = 1024;
 /// Bytes that an allocation takes besides what was asked for, about.
 const ALLOCATION: usize = 24;
 
+/// Compiling a transition takes about as long as interpreting so many expansions. A search that has
+/// not gone on for that long may soon be over.
+const PAYS_AFTER: u64 = 20;
+
 /// Frames kept for later use; a long atomic sequence shall not hold its memory for ever.
 const SPARE_FRAMES: usize = 1024;
 
@@ -150,6 +154,8 @@ pub struct Scratch {
     cyclic: bool,
     /// Whether any expansion did: such an atomic sequence need not end.
     pub endless_atomic: bool,
+    /// States expanded so far.
+    expansions: u64,
 }
 
 impl Scratch {
@@ -232,6 +238,12 @@ impl Frame {
 impl Machine {
     /// All successors of a state.
     pub(crate) fn explore(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        scratch.expansions += 1;
+        if self.compiles && scratch.expansions == self.program.transitions.len() as u64 * PAYS_AFTER
+        {
+            self.compile();
+        }
+        scratch.findings.compiled = self.native.get().is_some_and(Option::is_some);
         scratch.steps.clear();
         scratch.cyclic = false;
         scratch.seen.clear();
@@ -571,9 +583,9 @@ impl Machine {
         self.guard(context, id, scan.moved, findings)
     }
 
-    /// Compiled code, if there is any and nobody wants to know what is printed.
+    /// Compiled code, if the current expansion uses it.
     fn native_for(&self, findings: &Findings) -> Option<&Native> {
-        self.native.as_ref().filter(|_| findings.prints.is_none())
+        if findings.compiled { self.native.get()?.as_ref() } else { None }
     }
 
     /// Takes a possible transition by compiled code, if that can.

@@ -1,7 +1,7 @@
 //! The machine: a program and what is watched in it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use spinward_program::Program;
 use spinward_program::ir::{Action, Block, BodyId, StateId};
@@ -42,7 +42,9 @@ pub struct Machine {
     stop: Arc<AtomicBool>,
     initial: Vec<u8>,
     /// Compiled guards and effects.
-    pub(crate) native: Option<Native>,
+    pub(crate) native: OnceLock<Option<Native>>,
+    /// Whether the machine compiles them when a search has gone on for a while.
+    pub(crate) compiles: bool,
 }
 
 /// A state between two steps of a run, also inside of an atomic sequence.
@@ -91,18 +93,25 @@ impl Machine {
             trace_end,
             stop,
             initial: Vec::new(),
-            native: None,
+            native: OnceLock::new(),
+            compiles: false,
         };
         machine.initial = machine.first_state()?;
         Ok(machine)
     }
 
-    /// Compiles guards and effects, so that searches are fast. False if this computer is of a kind that
-    /// there is no compiler for; the machine then goes on to interpret.
-    pub fn compile(&mut self) -> bool {
+    /// Lets searches compile guards and effects when that pays. False if there is no compiler for this
+    /// computer; the machine then goes on to interpret.
+    pub fn compile_when_it_pays(&mut self) -> bool {
+        self.compiles = Native::is_available();
+        self.compiles
+    }
+
+    /// Compiles guards and effects for searches now. False if it could not be done.
+    pub fn compile(&self) -> bool {
         let traced = self.header.trace.is_some();
-        self.native = Native::new(&self.program, &self.header, traced).ok();
-        self.native.is_some()
+        let compile = || Native::new(&self.program, &self.header, traced, &self.stop);
+        self.native.get_or_init(|| compile().ok()).is_some()
     }
 
     fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {
@@ -180,6 +189,7 @@ impl Machine {
             });
         };
         scratch.findings.prints = Some(String::new());
+        scratch.findings.compiled = false;
         let (mut found, at_rest) = if claim_turn {
             (self.claim_moves(work, scratch, take), true)
         } else {

@@ -51,7 +51,7 @@ fn program(path: &Path) -> Option<Program> {
 /// Compares the engines on a program, with or without one of its claims.
 fn compare(path: &Path, program: &Arc<Program>, options: Options) {
     let machine = || Machine::new(Arc::clone(program), options.clone(), Arc::default());
-    let (Ok(interpreter), Ok(mut compiled)) = (machine(), machine()) else {
+    let (Ok(interpreter), Ok(compiled)) = (machine(), machine()) else {
         return;
     };
     assert!(compiled.compile(), "there is a compiler for this computer");

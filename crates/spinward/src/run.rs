@@ -98,7 +98,7 @@ impl Running<'_> {
                     ))
                 },
             )?;
-        if self.check.engine != Some(Engine::Interpreter) && !machine.compile() {
+        if self.check.engine != Some(Engine::Interpreter) && !machine.compile_when_it_pays() {
             let note = "steps are interpreted: there is no compiler for this computer".to_owned();
             if !self.method.notes.contains(&note) {
                 self.method.notes.push(note);

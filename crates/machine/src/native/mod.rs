@@ -22,6 +22,7 @@ mod kinds;
 
 use std::mem::{ManuallyDrop, offset_of};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, Value, types};
@@ -124,6 +125,16 @@ pub(crate) struct Native {
     _code: Code,
 }
 
+/// Compiling was not possible; the interpreter goes on.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
+impl From<ModuleError> for Failed {
+    fn from(_: ModuleError) -> Self {
+        Self
+    }
+}
+
 /// The memory of the compiled functions.
 struct Code(ManuallyDrop<JITModule>);
 
@@ -147,8 +158,18 @@ impl Drop for Code {
 }
 
 impl Native {
-    /// Compiles a program.
-    pub fn new(program: &Program, header: &Header, traced: bool) -> Result<Self, Box<ModuleError>> {
+    /// Whether there is a compiler for this computer.
+    pub fn is_available() -> bool {
+        cfg!(target_endian = "little") && cranelift_native::builder().is_ok()
+    }
+
+    /// Compiles a program; fails if told to stop.
+    pub fn new(
+        program: &Program,
+        header: &Header,
+        traced: bool,
+        stop: &AtomicBool,
+    ) -> Result<Self, Failed> {
         let kinds = Kinds::new(program, header);
         let target = Target { program, header, kinds: &kinds, traced };
         let mut compiler = Compiler::new(target)?;
@@ -159,6 +180,9 @@ impl Native {
         let rendezvous = program.channels.iter().any(|kind| kind.capacity == 0);
         for automaton in program.automata.iter().filter(|a| is_process(a.kind)) {
             for state in automaton.states.iter().filter(|s| s.reachable) {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Failed);
+                }
                 let ids = state.transitions.clone();
                 for first in ids.clone().step_by(SCANNED as usize) {
                     let together = first..ids.end.min(first + SCANNED);
@@ -399,14 +423,13 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(target: Target<'a>) -> Result<Self, Box<ModuleError>> {
+    fn new(target: Target<'a>) -> Result<Self, Failed> {
         let mut flags = settings::builder();
         for (name, value) in [("opt_level", "speed"), ("enable_verifier", "false")] {
-            flags.set(name, value).map_err(|e| Box::new(backend(e)))?;
+            flags.set(name, value).map_err(|_| Failed)?;
         }
-        let isa = cranelift_native::builder().map_err(|e| Box::new(backend(e)))?;
-        let isa =
-            isa.finish(settings::Flags::new(flags)).map_err(|e| Box::new(ModuleError::from(e)))?;
+        let isa = cranelift_native::builder().map_err(|_| Failed)?;
+        let isa = isa.finish(settings::Flags::new(flags)).map_err(|_| Failed)?;
         let module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let pointer = AbiParam::new(module.isa().pointer_type());
         let number = AbiParam::new(types::I32);
@@ -421,10 +444,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function with a body.
-    fn function(
-        &mut self,
-        body: impl FnOnce(&mut Emitter<'a, '_>),
-    ) -> Result<FuncId, Box<ModuleError>> {
+    fn function(&mut self, body: impl FnOnce(&mut Emitter<'a, '_>)) -> Result<FuncId, Failed> {
         let id = self.module.declare_anonymous_function(&self.signature)?;
         self.context.func.signature = self.signature.clone();
         self.context.func.name = UserFuncName::user(0, id.as_u32());
@@ -450,12 +470,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function that tells which of some transitions are possible.
-    fn scan(&mut self, transitions: Range<u32>) -> Result<FuncId, Box<ModuleError>> {
+    fn scan(&mut self, transitions: Range<u32>) -> Result<FuncId, Failed> {
         self.bits(transitions, |e, transition| e.status(transition))
     }
 
     /// A function that tells which of some transitions take an offered message.
-    fn answers(&mut self, transitions: Range<u32>) -> Result<FuncId, Box<ModuleError>> {
+    fn answers(&mut self, transitions: Range<u32>) -> Result<FuncId, Failed> {
         self.bits(transitions, |e, transition| e.answer(transition))
     }
 
@@ -465,7 +485,7 @@ impl<'a> Compiler<'a> {
         &mut self,
         transitions: Range<u32>,
         status: impl Fn(&mut Emitter<'a, '_>, &Transition) -> Value,
-    ) -> Result<FuncId, Box<ModuleError>> {
+    ) -> Result<FuncId, Failed> {
         self.function(|e| {
             let mut answer = e.builder.ins().iconst(types::I64, 0);
             for (bit, id) in transitions.enumerate() {
@@ -497,24 +517,21 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function that does what a transition does and returns 0, or 1 if it did not.
-    fn effect(&mut self, transition: &Transition) -> Result<FuncId, Box<ModuleError>> {
+    fn effect(&mut self, transition: &Transition) -> Result<FuncId, Failed> {
         self.action(|e| e.effect(transition))
     }
 
     /// Likewise for a transition that takes an offered message.
-    fn answer_effect(&mut self, transition: &Transition) -> Result<FuncId, Box<ModuleError>> {
+    fn answer_effect(&mut self, transition: &Transition) -> Result<FuncId, Failed> {
         self.action(|e| e.answer_effect(transition))
     }
 
     /// A function that makes an offer and returns 0, or 1 if it did not.
-    fn offer(&mut self, channel: &Expr, args: &[Expr]) -> Result<FuncId, Box<ModuleError>> {
+    fn offer(&mut self, channel: &Expr, args: &[Expr]) -> Result<FuncId, Failed> {
         self.action(|e| e.offer(channel, args))
     }
 
-    fn action(
-        &mut self,
-        body: impl FnOnce(&mut Emitter<'a, '_>),
-    ) -> Result<FuncId, Box<ModuleError>> {
+    fn action(&mut self, body: impl FnOnce(&mut Emitter<'a, '_>)) -> Result<FuncId, Failed> {
         self.function(|e| {
             body(e);
             let done = e.builder.ins().iconst(types::I64, 0);
@@ -523,12 +540,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn finish(mut self) -> Result<JITModule, Box<ModuleError>> {
+    fn finish(mut self) -> Result<JITModule, Failed> {
         self.module.finalize_definitions()?;
         Ok(self.module)
     }
-}
-
-fn backend(message: impl std::fmt::Display) -> ModuleError {
-    ModuleError::Backend(anyhow::anyhow!("{message}"))
 }
