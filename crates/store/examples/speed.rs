@@ -5,10 +5,10 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rapidhash::v3::rapidhash_v3;
-use spinward_store::{Budget, Exact, Store, Worker};
+use spinward_store::{Budget, Exact, Store, Tree, Worker};
 
 const BYTES: usize = 48;
 const BATCH: usize = 16;
@@ -19,7 +19,20 @@ fn main() {
     hashes();
     let random = random_keys(count);
     let budget = Arc::new(Budget::new(None));
-    run("exact random", &Exact::new(&budget).unwrap(), &random);
+    run("exact, random", &Exact::new(&budget).unwrap(), &random);
+    drop(random);
+    search("exact", &Exact::new(&budget).unwrap(), millions);
+    let tree = Tree::new(&budget).unwrap();
+    search("tree", &tree, millions);
+    println!("{} parts", tree.parts());
+}
+
+/// Nanoseconds this thread ran, so that other work on the machine does not count; or the clock.
+fn now() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let clock =
+        || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos() as u64);
+    text.and_then(|it| it.split(' ').next()?.parse().ok()).unwrap_or_else(clock)
 }
 
 /// Numbers that look random.
@@ -40,6 +53,50 @@ fn random_keys(count: usize) -> Vec<[u8; BYTES]> {
         .collect()
 }
 
+/// A breadth-first search of independent counters: each state has as many successors as counters,
+/// and each differs from it in one byte.
+fn search(name: &str, store: &dyn Store, millions: usize) {
+    let mut bases = vec![10, 9, 8, 7, 6, 5, 4, 3];
+    let states = |bases: &[u8]| bases.iter().map(|&it| usize::from(it)).product::<usize>();
+    while states(&bases) < millions * 1_000_000 {
+        let smallest = bases.iter_mut().min().unwrap();
+        *smallest += 1;
+    }
+    let mut worker = Worker::default();
+    let started = now();
+    let (mut key, mut parent) = (vec![0; BYTES], Vec::new());
+    let prepared = store.prepare(&key, &mut worker).unwrap();
+    store.insert(&key, prepared, &mut worker).unwrap();
+    let mut id = 0;
+    let mut keys = vec![[0; BYTES]; bases.len()];
+    let mut prepared = vec![0; bases.len()];
+    while u64::from(id) < store.len() {
+        store.get(id, &mut parent, &mut worker);
+        for (counter, &base) in bases.iter().enumerate() {
+            key.copy_from_slice(&parent);
+            let digit = &mut key[4 + 5 * counter];
+            *digit = if *digit + 1 == base { 0 } else { *digit + 1 };
+            keys[counter].copy_from_slice(&key);
+            prepared[counter] = store.prepare(&key, &mut worker).unwrap();
+            store.prefetch(prepared[counter]);
+        }
+        prepared.iter().for_each(|&it| store.prefetch_key(it));
+        for (key, &prepared) in keys.iter().zip(&prepared) {
+            store.insert(key, prepared, &mut worker).unwrap();
+        }
+        id += 1;
+    }
+    let transitions = store.len() as usize * bases.len();
+    let time = (now() - started) as f64 / transitions as f64;
+    let per_state = store.bytes() as f64 / store.len() as f64;
+    println!(
+        "{name:16} search             {time:6.1} ns, {:5.2} million/s, {} states, {per_state:.2} \
+         bytes a state",
+        1e3 / time,
+        store.len()
+    );
+}
+
 fn run(name: &str, store: &dyn Store, keys: &[[u8; BYTES]]) {
     let mut worker = Worker::default();
     let half = keys.len() / 2;
@@ -52,7 +109,7 @@ fn run(name: &str, store: &dyn Store, keys: &[[u8; BYTES]]) {
     ];
     for (pass, range, batched) in passes {
         let keys = &keys[range];
-        let started = Instant::now();
+        let started = now();
         let mut new = 0;
         for batch in keys.chunks(if batched { BATCH } else { 1 }) {
             let mut prepared = [0; BATCH];
@@ -69,7 +126,7 @@ fn run(name: &str, store: &dyn Store, keys: &[[u8; BYTES]]) {
                 new += u64::from(store.insert(key, prepared, &mut worker).unwrap().1);
             }
         }
-        let time = started.elapsed().as_nanos() as f64 / keys.len() as f64;
+        let time = (now() - started) as f64 / keys.len() as f64;
         println!("{name:16} {pass:18} {time:6.1} ns, {:5.2} million/s, {new} new", 1e3 / time);
     }
     let per_state = store.bytes() as f64 / store.len() as f64;
@@ -80,7 +137,7 @@ fn hashes() {
     for len in [16, 24, 32, 48, 64, 96, 128] {
         let data: Vec<u8> = (0..1 << 14).map(|number| mix(number) as u8).collect();
         let time = |hash: &dyn Fn(&[u8]) -> u64| {
-            let started = Instant::now();
+            let started = now();
             let mut sum = 0;
             let mut count = 0;
             for _ in 0..300 {
@@ -90,7 +147,7 @@ fn hashes() {
                 }
             }
             black_box(sum);
-            started.elapsed().as_nanos() as f64 / f64::from(count)
+            (now() - started) as f64 / f64::from(count)
         };
         use std::hash::{BuildHasher, Hasher};
         let fold = foldhash::fast::FixedState::with_seed(1);

@@ -42,7 +42,7 @@ impl Exact {
     /// No keys.
     pub fn new(budget: &Arc<Budget>) -> Result<Self, Full> {
         Ok(Self {
-            index: Index::new(budget.clone())?,
+            index: Index::new(1, budget.clone())?,
             arena: Arena {
                 words: Chunks::new(LAST_PLACE.into(), BLOCK, budget.clone())?,
                 // Place 0 is no place.
@@ -205,7 +205,11 @@ impl Records for Arena {
 
     #[inline]
     fn prefetch(&self, place: u32) {
-        prefetch(self.words.at(place as usize));
+        // A usual key reaches into a second line.
+        let start = place as usize;
+        let line = self.words.slice(start, self.words.left_in_chunk(start).min(8));
+        line.first().inspect(|it| prefetch(*it));
+        line.last().inspect(|it| prefetch(*it));
     }
 }
 

@@ -8,7 +8,7 @@
 //! full is replaced by a larger one or by two, while the rest of the table is in use; its memory is
 //! used again for other segments, so that old and new are both there for one segment only.
 //!
-//! Two twists keep the table full, hence small. Segments grow in steps (2, 3, then 2 + 2 units), and
+//! Two twists keep the table full, hence small. Segments may grow in steps (2, 3, then 2 + 2 units), and
 //! the hash is bent a little before it chooses the segment so that some segments get up to twice as
 //! many records as others (Martin, *Spiral storage*, 1979); so segments grow at different times,
 //! and the bytes for a record hardly swing with the number of records.
@@ -56,11 +56,8 @@ const SLOTS: usize = if cfg!(loom) { 2 } else { 12 };
 /// Words of tags, eight each.
 const TAG_WORDS: usize = SLOTS.div_ceil(8);
 
-/// Sizes of segments between two splits.
-const SIZES: usize = if cfg!(loom) { 1 } else { 2 };
-
-/// Segments have so many buckets times `SIZES`, `SIZES + 1`, ..., `2 * SIZES - 1`.
-const UNIT: usize = if cfg!(loom) { 1 } else { 64 };
+/// Buckets in the smallest segments.
+const BUCKETS: usize = if cfg!(loom) { 1 } else { 128 };
 
 /// A key farther from its first bucket than this asks for a larger segment.
 const WINDOW: usize = if cfg!(loom) { 1 } else { 4 };
@@ -68,6 +65,9 @@ const WINDOW: usize = if cfg!(loom) { 1 } else { 4 };
 /// Bits of the hash that choose the segment, at first and at most.
 const FIRST_DEPTH: u32 = if cfg!(loom) { 1 } else { 4 };
 const LAST_DEPTH: u32 = 26;
+
+/// How many buckets before they are copied records are asked for.
+const AHEAD: usize = 3;
 
 const EMPTY: u32 = 0;
 const BUSY: u32 = u32::MAX;
@@ -106,7 +106,7 @@ pub(crate) struct Index {
     /// Which directory is the present one.
     depth: AtomicU32,
     /// Segments by their size.
-    pools: [Pool; SIZES],
+    pools: Box<[Pool]>,
     /// Held while segments are replaced, by the first bits of their hashes.
     growing: [Mutex<()>; 1 << FIRST_DEPTH],
     /// Held while the directory is changed.
@@ -176,15 +176,15 @@ enum Probe<'a> {
 }
 
 impl Index {
-    pub fn new(budget: Arc<Budget>) -> Result<Self, Full> {
-        let mut pools = [const { None }; SIZES];
-        for (size, pool) in pools.iter_mut().enumerate() {
-            *pool = Some(Pool::new(UNIT * (SIZES + size), budget.clone())?);
-        }
+    /// An index that grows by so many steps for each doubling: more steps keep it smaller and hash
+    /// records more often.
+    pub fn new(steps: usize, budget: Arc<Budget>) -> Result<Self, Full> {
+        let buckets = |step| BUCKETS * (steps + step) / steps;
+        let pool = |step| Pool::new(buckets(step), budget.clone());
         let index = Self {
             directories: (0..=LAST_DEPTH).map(|_| OnceLock::new()).collect(),
             depth: AtomicU32::new(FIRST_DEPTH),
-            pools: pools.map(|pool| pool.expect("one for each size")),
+            pools: (0..steps).map(pool).collect::<Result<_, _>>()?,
             growing: std::array::from_fn(|_| Mutex::new(())),
             publishing: Mutex::new(()),
             budget,
@@ -275,6 +275,10 @@ impl Index {
         &self.growing[prefix(hash, FIRST_DEPTH)]
     }
 
+    fn can_grow(&self, segment: Segment) -> bool {
+        u32::from(segment.depth) < LAST_DEPTH || usize::from(segment.size) + 1 < self.pools.len()
+    }
+
     #[inline]
     fn probe(&self, segment: Segment, hash: u64, same: &impl Fn(u32) -> bool) -> Probe<'_> {
         let buckets = self.buckets(segment);
@@ -301,7 +305,7 @@ impl Index {
                     let slot = 8 * word + unknown.trailing_zeros() as usize / 8;
                     let Some(place) = bucket.places.get(slot) else { break };
                     let shift = 8 * (slot % 8);
-                    let crowded = distance >= WINDOW && can_grow(segment);
+                    let crowded = distance >= WINDOW && self.can_grow(segment);
                     if !crowded
                         && place
                             .compare_exchange(EMPTY, BUSY, Ordering::Acquire, Ordering::Relaxed)
@@ -335,11 +339,11 @@ impl Index {
         if self.locate(hash) != old {
             return Ok(());
         }
-        if !can_grow(old) {
+        if !self.can_grow(old) {
             return Err(Full::Memory);
         }
         // All that can fail comes before anything is changed.
-        let new = if usize::from(old.size) + 1 < SIZES {
+        let new = if usize::from(old.size) + 1 < self.pools.len() {
             let size = old.size + 1;
             [Segment { block: self.pools[usize::from(size)].take()?, size, ..old }; 2]
         } else {
@@ -362,7 +366,7 @@ impl Index {
         let second_half = |hash| prefix(hash, u32::from(old.depth) + 1) & 1;
         let targets = new.map(|segment| self.buckets(segment));
         for (number, bucket) in buckets.iter().enumerate() {
-            if let Some(next) = buckets.get(number + 1) {
+            if let Some(next) = buckets.get(number + AHEAD) {
                 places(next)
                     .into_iter()
                     .filter(|&it| is_place(it))
@@ -484,25 +488,22 @@ fn copy(buckets: &[Bucket], hash: u64, place: u32) {
     let mut number = home(hash, buckets.len());
     loop {
         let bucket = &buckets[number];
-        for (slot, there) in bucket.places.iter().enumerate() {
-            let tags = &bucket.tags[slot / 8];
+        for (word, tags) in bucket.tags.iter().enumerate() {
             let before = tags.load(Ordering::Relaxed);
-            let shift = 8 * (slot % 8);
-            if before >> shift & 0xff == 0
-                && there
-                    .compare_exchange(EMPTY, place, Ordering::Release, Ordering::Relaxed)
-                    .is_ok()
-            {
-                tags.store(before | u64::from(tag(hash)) << shift, Ordering::Relaxed);
-                return;
+            let mut free = equal_bytes(before, 0);
+            while free != 0 {
+                let byte = free.trailing_zeros() as usize / 8;
+                let Some(slot) = bucket.places.get(8 * word + byte) else { break };
+                let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+                if slot.compare_exchange(EMPTY, place, success, failure).is_ok() {
+                    tags.store(before | u64::from(tag(hash)) << (8 * byte), Ordering::Relaxed);
+                    return;
+                }
+                free &= free - 1;
             }
         }
         number = if number + 1 == buckets.len() { 0 } else { number + 1 };
     }
-}
-
-fn can_grow(segment: Segment) -> bool {
-    u32::from(segment.depth) < LAST_DEPTH || usize::from(segment.size) + 1 < SIZES
 }
 
 fn is_place(place: u32) -> bool {

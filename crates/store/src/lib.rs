@@ -14,15 +14,18 @@ mod budget;
 mod chunks;
 mod exact;
 mod index;
+mod interner;
 mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod tree;
 mod zeroed;
 
 use thiserror::Error;
 
 pub use budget::{Budget, OutOfMemory};
 pub use exact::Exact;
+pub use tree::Tree;
 
 /// The number of a state: dense from 0, in the order of insertion.
 pub type Id = u32;
@@ -93,4 +96,5 @@ pub trait Store: Sync {
 #[derive(Debug, Default)]
 pub struct Worker {
     exact: exact::Block,
+    tree: tree::Path,
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Budget, Exact, Full, Id, Store, Worker};
+use crate::{Budget, Exact, Full, Id, Store, Tree, Worker};
 
 /// A key of one of some lengths, which the first four bytes determine; the same for the same number.
 fn key(number: u32) -> Vec<u8> {
@@ -30,14 +30,20 @@ fn insert(store: &dyn Store, key: &[u8], worker: &mut Worker) -> Result<(Id, boo
     store.insert(key, prepared, worker)
 }
 
-fn stores(budget: &Arc<Budget>) -> Vec<(&'static str, Box<dyn Store>)> {
-    vec![("exact", Box::new(Exact::new(budget).unwrap()))]
+const NAMES: [&str; 2] = ["exact", "tree"];
+
+fn store(name: &str, budget: &Arc<Budget>) -> Box<dyn Store> {
+    match name {
+        "exact" => Box::new(Exact::new(budget).unwrap()),
+        _ => Box::new(Tree::new(budget).unwrap()),
+    }
 }
 
 #[test]
 fn equals_a_hash_map() {
     let budget = Arc::new(Budget::new(None));
-    for (name, store) in stores(&budget) {
+    for name in NAMES {
+        let store = store(name, &budget);
         let mut worker = Worker::default();
         let mut twin = HashMap::new();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
@@ -66,7 +72,8 @@ fn equals_a_hash_map() {
 #[test]
 fn keys_of_all_lengths_are_distinct() {
     let budget = Arc::new(Budget::new(None));
-    for (name, store) in stores(&budget) {
+    for name in NAMES {
+        let store = store(name, &budget);
         let mut worker = Worker::default();
         let lengths = || (0..300).chain([4095, 16_384, 1 << 20, 5, (3 << 20) + 1]);
         for fill in [0, 1] {
@@ -96,7 +103,8 @@ fn sixteen_threads_equal_a_locked_map() {
     const THREADS: u64 = 16;
     const KEYS: u32 = 60_000;
     let budget = Arc::new(Budget::new(None));
-    for (name, store) in stores(&budget) {
+    for name in NAMES {
+        let store = store(name, &budget);
         // By key: the numbers it was given, and how often it was new.
         let twin = Mutex::new(HashMap::<u32, (Id, u32)>::new());
         let barrier = Barrier::new(THREADS as usize);
@@ -144,8 +152,8 @@ fn sixteen_threads_equal_a_locked_map() {
 fn a_full_store_keeps_what_it_has() {
     for limit in [1 << 20, 3 << 20, 10 << 20] {
         let budget = Arc::new(Budget::new(Some(limit)));
-        for name in ["exact"] {
-            let (_, store) = stores(&budget).into_iter().find(|it| it.0 == name).unwrap();
+        for name in NAMES {
+            let store = store(name, &budget);
             let mut worker = Worker::default();
             let mut twin = HashMap::new();
             let mut refused = 0;
