@@ -18,16 +18,14 @@ unsafe impl Zeroable for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Zeroable for AtomicU64 {}
 
-/// From this size on memory is asked of the system in huge pages, which spares most misses of the
-/// address cache.
-#[cfg(all(target_os = "linux", not(miri), not(loom)))]
-const HUGE_PAGE: usize = 2 << 20;
-
 /// A slice of zeroes on the heap, in whole cache lines.
 #[cfg(not(loom))]
 pub(crate) struct Zeroed<T: Zeroable> {
     start: std::ptr::NonNull<T>,
     len: usize,
+    /// What it is a part of; none: an allocation of its own.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    mapping: Option<std::sync::Arc<huge_pages::Mapping>>,
 }
 
 #[cfg(not(loom))]
@@ -48,16 +46,24 @@ mod allocation {
             let layout = Self::layout(len);
             assert!(layout.size() > 0);
             #[cfg(all(target_os = "linux", not(miri)))]
-            if layout.size() >= super::HUGE_PAGE {
-                return Self { start: map(layout), len };
+            if layout.size() >= super::huge_pages::SMALLEST {
+                let Some((start, mapping)) = super::huge_pages::take(layout.size()) else {
+                    handle_alloc_error(layout)
+                };
+                return Self { start: start.cast(), len, mapping: Some(mapping) };
             }
             // SAFETY: the size is not zero.
             let start = unsafe { alloc_zeroed(layout) };
             let Some(start) = NonNull::new(start.cast()) else { handle_alloc_error(layout) };
-            Self { start, len }
+            Self {
+                start,
+                len,
+                #[cfg(all(target_os = "linux", not(miri)))]
+                mapping: None,
+            }
         }
 
-        pub(super) fn layout(len: usize) -> Layout {
+        fn layout(len: usize) -> Layout {
             let layout = Layout::array::<T>(len).and_then(|layout| layout.align_to(64));
             layout.unwrap_or_else(|_| panic!("{len} elements do not fit into the address space"))
         }
@@ -65,41 +71,102 @@ mod allocation {
 
     impl<T: Zeroable> Drop for Zeroed<T> {
         fn drop(&mut self) {
-            let layout = Self::layout(self.len);
             #[cfg(all(target_os = "linux", not(miri)))]
-            if layout.size() >= super::HUGE_PAGE {
-                // SAFETY: `map` made it with this size, and nobody uses it any more.
-                unsafe { libc::munmap(self.start.as_ptr().cast(), layout.size()) };
+            if self.mapping.is_some() {
                 return;
             }
             // SAFETY: `new` allocated it with this layout; the elements need no drop.
-            unsafe { dealloc(self.start.as_ptr().cast(), layout) };
+            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) };
         }
-    }
-
-    /// Pages of the system's own.
-    #[cfg(all(target_os = "linux", not(miri)))]
-    fn map<T>(layout: Layout) -> NonNull<T> {
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new private mapping touches no memory that is in use.
-        let start =
-            unsafe { libc::mmap(std::ptr::null_mut(), layout.size(), protection, flags, -1, 0) };
-        let start = if start == libc::MAP_FAILED { None } else { NonNull::new(start) };
-        let Some(start) = start else { handle_alloc_error(layout) };
-        // SAFETY: the range is the one just mapped; the advice changes no contents. It may be
-        // refused, and then pages are small.
-        unsafe { libc::madvise(start.as_ptr(), layout.size(), libc::MADV_HUGEPAGE) };
-        start.cast()
     }
 
     impl<T: Zeroable> std::ops::Deref for Zeroed<T> {
         type Target = [T];
 
+        #[inline]
         fn deref(&self) -> &[T] {
-            // SAFETY: `start` points to so many elements, valid as zeroes, owned by `self`, aligned
-            // to cache lines or pages.
+            // SAFETY: `start` points to so many elements, valid as zeroes, owned by `self` and
+            // aligned to cache lines.
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        }
+    }
+}
+
+/// Memory in huge pages, which spare most misses of the address cache.
+///
+/// Slices are cut one after the other from mappings that hold many, so that also slices smaller
+/// than a page share huge ones. What of a mapping is not handed out yet is not touched; so at most
+/// one huge page, [`HUGE_PAGE`](huge_pages::HUGE_PAGE), is in memory without being counted.
+#[cfg(all(target_os = "linux", not(miri), not(loom)))]
+mod huge_pages {
+    use std::ptr::NonNull;
+    use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+    /// Smaller slices are not worth the while.
+    pub const SMALLEST: usize = 1 << 14;
+
+    pub const HUGE_PAGE: usize = 2 << 20;
+
+    /// Address space asked for at a time.
+    const MAPPING: usize = 16 * HUGE_PAGE;
+
+    /// Address space of our own, given back when the last slice of it is dropped.
+    pub struct Mapping {
+        start: NonNull<u8>,
+        len: usize,
+    }
+
+    // SAFETY: it only owns the address space; who may use which part is up to the slices.
+    unsafe impl Send for Mapping {}
+    // SAFETY: as above.
+    unsafe impl Sync for Mapping {}
+
+    /// The mapping that is handed out at present, and how much of it was.
+    static PRESENT: Mutex<(Weak<Mapping>, usize)> = Mutex::new((Weak::new(), 0));
+
+    /// So many zeroes that nobody else has, aligned to cache lines, and what they are a part of.
+    pub fn take(len: usize) -> Option<(NonNull<u8>, Arc<Mapping>)> {
+        let len = len.next_multiple_of(64);
+        if len >= MAPPING {
+            let mapping = Mapping::new(len)?;
+            return Some((mapping.start, Arc::new(mapping)));
+        }
+        let mut present = PRESENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mapping, used) = &mut *present;
+        let mapping = match mapping.upgrade() {
+            Some(it) if it.len - *used >= len => it,
+            _ => {
+                let new = Arc::new(Mapping::new(MAPPING)?);
+                (*mapping, *used) = (Arc::downgrade(&new), 0);
+                new
+            }
+        };
+        // SAFETY: the mapping has `len` bytes more than were handed out.
+        let start = unsafe { mapping.start.add(*used) };
+        *used += len;
+        Some((start, mapping))
+    }
+
+    impl Mapping {
+        fn new(len: usize) -> Option<Self> {
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+            // SAFETY: a new private mapping touches no memory that is in use.
+            let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+            if start == libc::MAP_FAILED {
+                return None;
+            }
+            // SAFETY: the range is the one just mapped; the advice changes no contents. It may be
+            // refused, and then pages are small.
+            unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
+            Some(Self { start: NonNull::new(start.cast())?, len })
+        }
+    }
+
+    impl Drop for Mapping {
+        fn drop(&mut self) {
+            // SAFETY: it was mapped with this length, and the last slice of it is gone.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
         }
     }
 }
