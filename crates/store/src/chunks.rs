@@ -104,6 +104,13 @@ impl<T: Zeroable> Chunks<T> {
         Ok(())
     }
 
+    /// An element, if its chunk is there.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        let Place { chunk, offset } = place(index, self.smallest);
+        self.chunks.get(chunk)?.get()?.get(offset)
+    }
+
     /// An element known to be there.
     #[inline]
     pub fn at(&self, index: usize) -> &T {

@@ -10,11 +10,15 @@
 //!
 //! The last two may take a new state for a known one; [`omission`] says how often to expect that.
 
+mod bitstate;
 mod budget;
 mod chunks;
+mod compact;
 mod exact;
 mod index;
 mod interner;
+pub mod omission;
+mod satellites;
 mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -23,8 +27,11 @@ mod zeroed;
 
 use thiserror::Error;
 
+pub use bitstate::{Bitstate, MAX_HASHES};
 pub use budget::{Budget, OutOfMemory};
+pub use compact::Compact;
 pub use exact::Exact;
+pub use satellites::{Flags, Numbers};
 pub use tree::Tree;
 
 /// The number of a state: dense from 0, in the order of insertion.

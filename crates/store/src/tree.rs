@@ -18,7 +18,8 @@
 //! parts have equal numbers. A part is inserted before its parent; one whose parent then finds no
 //! room stays without use. *Memory orderings*: those of [`Interner`].
 //!
-//! *Cost*: 8 bytes for each root, some 7 for the index of roots, and the parts. With m changed words
+//! *Cost*: 6 bytes for each root (8 if there are very many parts), some 7.5 for the index of roots,
+//! and the parts. With m changed words
 //! of n about m * log n lookups, mostly of parts that are in the cache, and the root, which is
 //! prefetched.
 
@@ -28,8 +29,11 @@ use crate::budget::Budget;
 use crate::interner::Interner;
 use crate::{Full, Id, Store, Worker};
 
-/// Marks the number of a word, as opposed to a pair.
-const WORD: u32 = 1 << 31;
+/// Words and pairs are known by twice their number; a word by one more.
+const WORD: u32 = 1;
+
+/// How many words, and how many pairs, there can be.
+const PARTS: u32 = u32::MAX / 2;
 
 /// In place of the second child where a key has one word only.
 const NONE: u32 = u32::MAX;
@@ -45,8 +49,8 @@ impl Tree {
     /// No keys.
     pub fn new(budget: &Arc<Budget>) -> Result<Self, Full> {
         Ok(Self {
-            words: Interner::new(WORD - 1, budget)?,
-            pairs: Interner::new(WORD, budget)?,
+            words: Interner::new(PARTS, budget)?,
+            pairs: Interner::new(PARTS, budget)?,
             roots: Interner::new(u32::MAX, budget)?,
         })
     }
@@ -59,7 +63,7 @@ impl Tree {
 
 impl Store for Tree {
     fn prepare(&self, key: &[u8], worker: &mut Worker) -> Result<u64, Full> {
-        let Path { known, next, dirty } = &mut worker.tree;
+        let Path { known, next, dirty, words, pairs } = &mut worker.tree;
         let count = key.len() / 8 + 1;
         let similar = known.words.len() == count;
         next.nodes.clear();
@@ -79,7 +83,7 @@ impl Store for Tree {
             }
             changed += 1;
             let node = count + number;
-            next.nodes[node] = self.words.intern(word)?.0 | WORD;
+            next.nodes[node] = 2 * words.number(word, &self.words)? + WORD;
             mark(node / 2, dirty);
         }
         // Parents have smaller numbers.
@@ -90,7 +94,7 @@ impl Store for Tree {
                 let node = 64 * block + bit as usize;
                 if node >= 2 {
                     let pair = pair(next.nodes[2 * node], next.nodes[2 * node + 1]);
-                    next.nodes[node] = self.pairs.intern(pair)?.0;
+                    next.nodes[node] = 2 * pairs.number(pair, &self.pairs)?;
                     mark(node / 2, dirty);
                 }
             }
@@ -131,13 +135,13 @@ impl Store for Tree {
             nodes.extend([NONE, NONE, first, second]);
             let mut node = 2;
             while nodes[node] & WORD == 0 {
-                let (first, second) = unpair(self.pairs.word(nodes[node]));
+                let (first, second) = unpair(self.pairs.word(nodes[node] / 2));
                 nodes.extend([first, second]);
                 node += 1;
             }
         }
         words.clear();
-        words.extend(nodes[nodes.len() / 2..].iter().map(|&node| self.words.word(node & !WORD)));
+        words.extend(nodes[nodes.len() / 2..].iter().map(|&node| self.words.word(node / 2)));
 
         out.clear();
         out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
@@ -162,6 +166,31 @@ pub(crate) struct Path {
     next: Unfolded,
     /// A set of nodes to look up.
     dirty: Vec<u64>,
+    words: Recent,
+    pairs: Recent,
+}
+
+/// Parts that were looked up lately, in a small table of the worker's own: most parts of a state
+/// are those of states around it.
+#[derive(Debug, Default)]
+struct Recent(Vec<(u64, u32)>);
+
+/// Entries.
+const RECENT: usize = if cfg!(loom) { 2 } else { 1 << 12 };
+
+impl Recent {
+    #[inline]
+    fn number(&mut self, part: u64, parts: &Interner) -> Result<u32, Full> {
+        if self.0.is_empty() {
+            self.0.resize(RECENT, (0, NONE));
+        }
+        let mixed = part.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let entry = &mut self.0[(mixed >> (64 - RECENT.ilog2())) as usize];
+        if entry.0 != part || entry.1 == NONE {
+            *entry = (part, parts.intern(part)?.0);
+        }
+        Ok(entry.1)
+    }
 }
 
 /// A tree with all its parts.
@@ -172,14 +201,20 @@ struct Unfolded {
     nodes: Vec<u32>,
 }
 
+/// Two numbers as one word, first the lower three bytes of both and then the upper ones, which are
+/// mostly zero.
 #[inline]
 fn pair(first: u32, second: u32) -> u64 {
-    u64::from(first) | u64::from(second) << 32
+    let (first, second) = (u64::from(first), u64::from(second));
+    let lower = first & 0xff_ffff | (second & 0xff_ffff) << 24;
+    lower | first >> 24 << 48 | second >> 24 << 56
 }
 
 #[inline]
 fn unpair(pair: u64) -> (u32, u32) {
-    (pair as u32, (pair >> 32) as u32)
+    let first = pair & 0xff_ffff | (pair >> 48 & 0xff) << 24;
+    let second = pair >> 24 & 0xff_ffff | pair >> 56 << 24;
+    (first as u32, second as u32)
 }
 
 /// The words of a key, the last with the rest of its bytes and their number.
@@ -190,4 +225,38 @@ fn words_of(key: &[u8]) -> impl Iterator<Item = u64> {
     last[..rest.len()].copy_from_slice(rest);
     last[7] = rest.len() as u8;
     words.iter().map(|&word| u64::from_le_bytes(word)).chain([u64::from_le_bytes(last)])
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_come_back() {
+        let numbers = [0, 1, 0xff_ffff, 0x100_0000, 0x1234_5678, NONE - 1, NONE];
+        for first in numbers {
+            for second in numbers {
+                assert_eq!(unpair(pair(first, second)), (first, second));
+            }
+        }
+        assert!(pair(0xff_ffff, 0xff_ffff) < 1 << 48);
+    }
+
+    #[test]
+    fn similar_states_take_few_bytes() {
+        let budget = Arc::new(Budget::new(None));
+        let tree = Tree::new(&budget).unwrap();
+        let mut worker = Worker::default();
+        let mut key = [0; 96];
+        for number in 0..400_000_u32 {
+            for (place, shift) in (0..20).step_by(4).enumerate() {
+                key[19 * place] = (number >> shift & 15) as u8;
+            }
+            let prepared = tree.prepare(&key, &mut worker).unwrap();
+            assert_eq!(tree.insert(&key, prepared, &mut worker), Ok((number, true)));
+        }
+        let per_state = tree.bytes() as f64 / tree.len() as f64;
+        assert!(per_state < 16.0, "{per_state}");
+        assert!(tree.parts() < 10_000, "{}", tree.parts());
+    }
 }
