@@ -16,8 +16,8 @@
 //! *A slot's life*: `EMPTY`, then `BUSY` (a thread claimed it by compare-and-swap and writes the
 //! record), then a place for ever; or `DEAD` if the record could not be written; or `FROZEN` if it
 //! was empty when the segment was replaced. Only the thread that made it busy ends that. A thread
-//! that meets a busy slot with its own tag waits for the few instructions that the claim lasts;
-//! all else goes on without waiting, except in a segment that is being replaced.
+//! that meets a busy slot which has no tag yet, or its own, waits for the few instructions that the
+//! claim lasts; all else goes on without waiting, except in a segment that is being replaced.
 //!
 //! *Invariants*
 //! 1. A key is claimed only in the first empty slot of its probe sequence, after all slots before
@@ -29,13 +29,14 @@
 //! 3. Memory of a replaced segment may be read by a thread that is late. What it finds is right
 //!    whatever it reads, since it compares the record itself. What it does not find means nothing,
 //!    so after a claim it looks again whether the segment is still the one of its hash, and if not
-//!    gives the claim up. The directory never shows a hash the same (segment, size, depth) twice,
+//!    makes the slot empty again; it had no tag, so nobody passed it meanwhile. The directory never shows a hash the same (segment, size, depth) twice,
 //!    for depth and size only grow.
 //!
 //! *Memory orderings*: places are stored with `Release` after the record is written and loaded with
 //! `Acquire`, so whoever sees a place sees the record. A claim (`Acquire`) in memory that is used
-//! again reads a zero stored (`Release`) after the directory had changed, so the look at the
-//! directory that follows sees the change: this proves 3. Tags are set (`Release`) after the claim
+//! again reads a zero stored (`Release`) after the directory had changed, by the thread that cleared
+//! the memory or by one late itself, so the look at the directory that follows sees the change: this
+//! proves 3. Tags are set (`Release`) after the claim
 //! and loaded with `Acquire` before the places; they are a hint: for a slot whose tag is still zero
 //! the place is looked at.
 //!
@@ -303,23 +304,19 @@ impl Index {
                 let mut unknown = equal_bytes(tags, 0);
                 while unknown != 0 {
                     let slot = 8 * word + unknown.trailing_zeros() as usize / 8;
-                    let Some(place) = bucket.places.get(slot) else { break };
-                    let shift = 8 * (slot % 8);
+                    let Some(slot) = bucket.places.get(slot) else { break };
                     let crowded = distance >= WINDOW && self.can_grow(segment);
-                    if !crowded
-                        && place
-                            .compare_exchange(EMPTY, BUSY, Ordering::Acquire, Ordering::Relaxed)
-                            .is_ok()
-                    {
-                        let claim = Claim { slot: place, place: DEAD };
-                        if self.locate(hash) != segment {
+                    match if crowded { settled(slot) } else { replace_empty(slot, BUSY) } {
+                        EMPTY if crowded => return Probe::Crowded,
+                        EMPTY if self.locate(hash) != segment => {
+                            slot.store(EMPTY, Ordering::Release);
                             return Probe::Moved;
                         }
-                        bucket.tags[word].fetch_or(u64::from(tag) << shift, Ordering::Release);
-                        return Probe::Claimed(claim);
-                    }
-                    match settled(place) {
-                        EMPTY => return Probe::Crowded,
+                        EMPTY => {
+                            let shifted = u64::from(tag) << (unknown.trailing_zeros() & !7);
+                            bucket.tags[word].fetch_or(shifted, Ordering::Release);
+                            return Probe::Claimed(Claim { slot, place: DEAD });
+                        }
                         FROZEN => return Probe::Moved,
                         place if is_place(place) && same(place) => return Probe::Known(place),
                         _ => {}
@@ -356,9 +353,7 @@ impl Index {
 
         let buckets = self.buckets(old);
         for slot in buckets.iter().flat_map(|bucket| &bucket.places) {
-            if slot.compare_exchange(EMPTY, FROZEN, Ordering::Acquire, Ordering::Relaxed).is_err() {
-                settled(slot);
-            }
+            replace_empty(slot, FROZEN);
         }
         let places = |bucket: &Bucket| -> [u32; SLOTS] {
             std::array::from_fn(|slot| bucket.places[slot].load(Ordering::Acquire))
@@ -482,8 +477,8 @@ impl Drop for Pool {
     }
 }
 
-/// Puts a place into a segment that the directory does not show yet. Threads that are late may
-/// still claim slots of it for a moment, hence compare-and-swap.
+/// Puts a place into a segment that the directory does not show yet, and that has room. Threads that
+/// are late may claim slots of it for a moment.
 fn copy(buckets: &[Bucket], hash: u64, place: u32) {
     let mut number = home(hash, buckets.len());
     loop {
@@ -494,8 +489,7 @@ fn copy(buckets: &[Bucket], hash: u64, place: u32) {
             while free != 0 {
                 let byte = free.trailing_zeros() as usize / 8;
                 let Some(slot) = bucket.places.get(8 * word + byte) else { break };
-                let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-                if slot.compare_exchange(EMPTY, place, success, failure).is_ok() {
+                if replace_empty(slot, place) == EMPTY {
                     tags.store(before | u64::from(tag(hash)) << (8 * byte), Ordering::Relaxed);
                     return;
                 }
@@ -508,6 +502,21 @@ fn copy(buckets: &[Bucket], hash: u64, place: u32) {
 
 fn is_place(place: u32) -> bool {
     place != EMPTY && place <= LAST_PLACE
+}
+
+/// Replaces the content of an empty slot; what it held before, once the thread that fills it, or
+/// gives it up, is done.
+#[inline]
+fn replace_empty(slot: &AtomicU32, content: u32) -> u32 {
+    loop {
+        match slot.compare_exchange(EMPTY, content, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => return EMPTY,
+            Err(_) => match settled(slot) {
+                EMPTY => {}
+                there => return there,
+            },
+        }
+    }
 }
 
 /// What a slot holds, once the thread that fills it is done.

@@ -17,6 +17,8 @@ mod compact;
 mod exact;
 mod index;
 mod interner;
+#[cfg(all(test, loom))]
+mod loom_tests;
 pub mod omission;
 mod satellites;
 mod sync;
