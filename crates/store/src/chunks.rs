@@ -105,34 +105,34 @@ impl<T: Zeroable> Chunks<T> {
     }
 
     /// An element, if its chunk is there.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&T> {
         let Place { chunk, offset } = place(index, self.smallest);
         self.chunks.get(chunk)?.get()?.get(offset)
     }
 
     /// An element known to be there.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, index: usize) -> &T {
         let Place { chunk, offset } = place(index, self.smallest);
         &self.chunk(chunk)[offset]
     }
 
     /// Elements known to be there, all in one chunk.
-    #[inline]
+    #[inline(always)]
     pub fn slice(&self, start: usize, len: usize) -> &[T] {
         let Place { chunk, offset } = place(start, self.smallest);
         &self.chunk(chunk)[offset..offset + len]
     }
 
     /// A row known to be there.
-    #[inline]
+    #[inline(always)]
     pub fn row(&self, index: usize) -> &[T] {
         let Place { chunk, offset } = place(index, self.smallest);
         &self.chunk(chunk)[offset * self.width..][..self.width]
     }
 
-    #[inline]
+    #[inline(always)]
     fn chunk(&self, chunk: usize) -> &Zeroed<T> {
         self.chunks[chunk].get().expect("an element that was ensured")
     }
@@ -154,7 +154,7 @@ impl<T: Zeroable> Drop for Chunks<T> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn place(index: usize, smallest: usize) -> Place {
     let position = (index >> smallest.trailing_zeros()) + SAME;
     let doublings = position.ilog2() - SAME_BITS;

@@ -132,7 +132,7 @@ struct Arena {
 }
 
 impl Arena {
-    #[inline]
+    #[inline(always)]
     fn record(&self, place: u32) -> Record<'_> {
         let head = self.words.at(place as usize).load(Ordering::Relaxed);
         let len = (head >> 32) as usize;

@@ -58,13 +58,13 @@ const SLOTS: usize = if cfg!(loom) { 2 } else { 12 };
 const TAG_WORDS: usize = SLOTS.div_ceil(8);
 
 /// Buckets in the smallest segments.
-const BUCKETS: usize = if cfg!(loom) { 1 } else { 128 };
+const BUCKETS: usize = if cfg!(loom) { 1 } else { 256 };
 
 /// A key farther from its first bucket than this asks for a larger segment.
 const WINDOW: usize = if cfg!(loom) { 1 } else { 12 };
 
 /// Bits of the hash that choose the segment, at first and at most.
-const FIRST_DEPTH: u32 = if cfg!(loom) { 1 } else { 4 };
+const FIRST_DEPTH: u32 = if cfg!(loom) { 1 } else { 3 };
 const LAST_DEPTH: u32 = 26;
 
 /// How many buckets before they are copied records are asked for.

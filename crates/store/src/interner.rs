@@ -134,7 +134,7 @@ impl Words {
     }
 
     /// Where the lower bits of a word begin.
-    #[inline]
+    #[inline(always)]
     fn lower(&self, place: u32) -> (&[AtomicU64], u32) {
         let row = self.lower.row(place as usize / 4);
         let first = place % 4 * LOWER;
@@ -153,7 +153,7 @@ impl Words {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn at(&self, place: u32) -> u64 {
         let (words, shift) = self.lower(place);
         let mut lower = u128::from(words[0].load(Ordering::Relaxed));

@@ -185,3 +185,46 @@ fn a_full_store_keeps_what_it_has() {
         }
     }
 }
+
+#[test]
+fn threads_fill_a_store_up() {
+    for name in NAMES {
+        let budget = Arc::new(Budget::new(Some(6 << 20)));
+        let store = store(name, &budget);
+        let inserted = Mutex::new(HashMap::new());
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (store, inserted) = (&store, &inserted);
+                scope.spawn(move || {
+                    let mut worker = Worker::default();
+                    let mut mine = Vec::new();
+                    let mut refused = 0;
+                    // Two threads each have the same keys.
+                    for number in (thread / 2..).step_by(4) {
+                        match insert(&**store, &key(number), &mut worker) {
+                            Ok((id, new)) => mine.push((number, id, new)),
+                            Err(_) => refused += 1,
+                        }
+                        if refused == 100 {
+                            break;
+                        }
+                    }
+                    let mut inserted = inserted.lock().unwrap();
+                    for (number, id, new) in mine {
+                        let (known, news) = inserted.entry(number).or_insert((id, 0));
+                        assert_eq!(*known, id, "{name}");
+                        *news += u32::from(new);
+                    }
+                });
+            }
+        });
+        assert!(budget.peak() <= budget.limit());
+        let inserted = inserted.into_inner().unwrap();
+        assert_eq!(store.len(), inserted.len() as u64, "{name}");
+        let mut worker = Worker::default();
+        for (number, (id, news)) in inserted {
+            assert_eq!(news, 1, "{name}");
+            assert_eq!(insert(&*store, &key(number), &mut worker), Ok((id, false)), "{name}");
+        }
+    }
+}

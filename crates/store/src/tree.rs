@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::interner::Interner;
+use crate::sync::{AtomicU64, Ordering};
 use crate::{Full, Id, Store, Worker};
 
 /// Words and pairs are known by twice their number; a word by one more.
@@ -43,6 +44,9 @@ pub struct Tree {
     words: Interner,
     pairs: Interner,
     roots: Interner,
+    /// Bytes of what workers keep.
+    workers: AtomicU64,
+    budget: Arc<Budget>,
 }
 
 impl Tree {
@@ -52,7 +56,20 @@ impl Tree {
             words: Interner::new(PARTS, budget)?,
             pairs: Interner::new(PARTS, budget)?,
             roots: Interner::new(u32::MAX, budget)?,
+            workers: AtomicU64::new(0),
+            budget: budget.clone(),
         })
+    }
+
+    /// A table of recent parts, small if memory is scarce. It is counted as long as the store lives.
+    #[cold]
+    fn recent(&self) -> Recent {
+        let bytes = (RECENT * size_of::<(u64, u32)>()) as u64;
+        let plenty = bytes <= self.budget.limit() / 256 && self.budget.take(bytes).is_ok();
+        if plenty {
+            self.workers.fetch_add(bytes, Ordering::Relaxed);
+        }
+        Recent(vec![(0, NONE); if plenty { RECENT } else { 2 }])
     }
 
     /// How many distinct words and inner pairs the keys consist of.
@@ -64,6 +81,9 @@ impl Tree {
 impl Store for Tree {
     fn prepare(&self, key: &[u8], worker: &mut Worker) -> Result<u64, Full> {
         let Path { known, next, dirty, words, pairs } = &mut worker.tree;
+        if words.0.is_empty() {
+            (*words, *pairs) = (self.recent(), self.recent());
+        }
         let count = key.len() / 8 + 1;
         let similar = known.words.len() == count;
         next.nodes.clear();
@@ -155,7 +175,14 @@ impl Store for Tree {
     }
 
     fn bytes(&self) -> u64 {
-        self.words.bytes() + self.pairs.bytes() + self.roots.bytes()
+        let workers = self.workers.load(Ordering::Relaxed);
+        self.words.bytes() + self.pairs.bytes() + self.roots.bytes() + workers
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        self.budget.give_back(self.workers.load(Ordering::Relaxed));
     }
 }
 
@@ -175,17 +202,15 @@ pub(crate) struct Path {
 #[derive(Debug, Default)]
 struct Recent(Vec<(u64, u32)>);
 
-/// Entries.
+/// Entries, if memory is not scarce.
 const RECENT: usize = if cfg!(loom) { 2 } else { 1 << 12 };
 
 impl Recent {
     #[inline]
     fn number(&mut self, part: u64, parts: &Interner) -> Result<u32, Full> {
-        if self.0.is_empty() {
-            self.0.resize(RECENT, (0, NONE));
-        }
-        let mixed = part.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let entry = &mut self.0[(mixed >> (64 - RECENT.ilog2())) as usize];
+        let mixed = part.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let place = (mixed * self.0.len() as u64) >> 32;
+        let entry = &mut self.0[place as usize];
         if entry.0 != part || entry.1 == NONE {
             *entry = (part, parts.intern(part)?.0);
         }
