@@ -24,7 +24,37 @@ fn main() {
     search("exact", &Exact::new(&budget).unwrap(), millions);
     let tree = Tree::new(&budget).unwrap();
     search("tree", &tree, millions);
-    println!("{} parts", tree.parts());
+    println!("tree             {} parts", tree.parts());
+    for threads in [1, 2] {
+        share("exact", &Exact::new(&budget).unwrap(), count, threads);
+        share("tree", &Tree::new(&budget).unwrap(), count, threads);
+    }
+}
+
+/// Threads insert the same numbers, each beginning elsewhere: all but one insertion of each number
+/// finds it known.
+fn share(name: &str, store: &dyn Store, count: usize, threads: usize) {
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                let mut worker = Worker::default();
+                let mut key = [0; BYTES];
+                for turn in 0..2 * count / threads {
+                    let number = (turn + thread * count / threads) % count;
+                    key[..8].copy_from_slice(&(number % 2048).to_le_bytes());
+                    key[32..40].copy_from_slice(&(number / 2048).to_le_bytes());
+                    let prepared = store.prepare(&key, &mut worker).unwrap();
+                    store.insert(&key, prepared, &mut worker).unwrap();
+                }
+            });
+        }
+    });
+    let time = started.elapsed().as_nanos() as f64 / (2 * count) as f64;
+    println!(
+        "{name:16} {threads} threads          {time:6.1} ns (by the clock), {} states",
+        store.len()
+    );
 }
 
 /// Nanoseconds this thread ran, so that other work on the machine does not count; or the clock.
