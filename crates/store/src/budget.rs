@@ -1,0 +1,76 @@
+//! A budget of memory that threads share.
+//!
+//! Bytes are taken before they are allocated and given back after they were freed, so the sum of
+//! what is allocated never exceeds the budget, not even for a moment. The counters publish nothing
+//! but themselves: relaxed ordering is enough.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use thiserror::Error;
+
+/// A budget of memory that threads share.
+#[derive(Debug)]
+pub struct Budget {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// There is not so much left in the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the memory budget is used up")]
+pub struct OutOfMemory;
+
+impl Budget {
+    /// So many bytes; none: no end.
+    pub fn new(limit: Option<u64>) -> Self {
+        Self { limit: limit.unwrap_or(u64::MAX), used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+    }
+
+    /// Bytes in all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The most bytes that were in use at a time.
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    /// To be called before so many bytes are allocated.
+    pub fn take(&self, bytes: u64) -> Result<(), OutOfMemory> {
+        let more = |used: u64| used.checked_add(bytes).filter(|&used| used <= self.limit);
+        let before = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .map_err(|_| OutOfMemory)?;
+        self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// To be called after so many bytes, taken before, were freed.
+    pub fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_the_limit() {
+        let budget = Budget::new(Some(100));
+        assert_eq!(budget.take(60), Ok(()));
+        assert_eq!(budget.take(41), Err(OutOfMemory));
+        assert_eq!(budget.take(u64::MAX), Err(OutOfMemory));
+        assert_eq!(budget.take(40), Ok(()));
+        budget.give_back(50);
+        assert_eq!((budget.used(), budget.peak()), (50, 100));
+    }
+}

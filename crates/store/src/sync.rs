@@ -1,0 +1,52 @@
+//! Atomics and locks: the standard ones, or loom's when it checks the small cases.
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    sync::{
+        Mutex,
+        atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering},
+    },
+    thread::yield_now,
+};
+
+#[cfg(not(loom))]
+pub(crate) use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering},
+    },
+    thread::yield_now,
+};
+
+use std::sync::PoisonError;
+
+/// Locks. What the locks of this crate guard is whole between any two operations, so a thread that
+/// panicked with one in its hands left nothing half done.
+#[cfg(not(loom))]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(loom)]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits a little for another thread, which needs some nanoseconds if it runs and much longer if
+/// it does not.
+pub(crate) struct Patience(u32);
+
+impl Patience {
+    pub fn new() -> Self {
+        Self(0)
+    }
+
+    pub fn wait(&mut self) {
+        self.0 += 1;
+        if cfg!(loom) || self.0 > 64 {
+            yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Memory that starts as zeroes, and hints to the processor: the unsafe code of this crate.
+
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+#[cfg(loom)]
+use std::ops::Deref;
+
+use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
+
+/// A type of which all-zero bytes are a value, equal to its default; and one that needs no drop.
+///
+/// # Safety
+/// Both must be true.
+pub(crate) unsafe trait Zeroable: Default + Sync + Send {}
+
+// SAFETY: atomics have the representation of their integers.
+unsafe impl Zeroable for AtomicU16 {}
+// SAFETY: as above.
+unsafe impl Zeroable for AtomicU32 {}
+// SAFETY: as above.
+unsafe impl Zeroable for AtomicU64 {}
+
+/// A slice of zeroes on the heap, in whole cache lines.
+#[cfg(not(loom))]
+pub(crate) struct Zeroed<T: Zeroable> {
+    start: std::ptr::NonNull<T>,
+    len: usize,
+    /// What it is a part of; none: an allocation of its own.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    mapping: Option<std::sync::Arc<huge_pages::Mapping>>,
+}
+
+#[cfg(not(loom))]
+mod allocation {
+    use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+    use std::ptr::NonNull;
+
+    use super::{Zeroable, Zeroed};
+
+    // SAFETY: a `Zeroed` owns its elements like a box.
+    unsafe impl<T: Zeroable> Send for Zeroed<T> {}
+    // SAFETY: as above.
+    unsafe impl<T: Zeroable> Sync for Zeroed<T> {}
+
+    impl<T: Zeroable> Zeroed<T> {
+        /// So many zeroes, at least one.
+        pub fn new(len: usize) -> Self {
+            let layout = Self::layout(len);
+            assert!(layout.size() > 0);
+            #[cfg(all(target_os = "linux", not(miri)))]
+            if layout.size() >= super::huge_pages::SMALLEST {
+                let Some((start, mapping)) = super::huge_pages::take(layout.size()) else {
+                    handle_alloc_error(layout)
+                };
+                return Self { start: start.cast(), len, mapping: Some(mapping) };
+            }
+            // SAFETY: the size is not zero.
+            let start = unsafe { alloc_zeroed(layout) };
+            let Some(start) = NonNull::new(start.cast()) else { handle_alloc_error(layout) };
+            Self {
+                start,
+                len,
+                #[cfg(all(target_os = "linux", not(miri)))]
+                mapping: None,
+            }
+        }
+
+        fn layout(len: usize) -> Layout {
+            let layout = Layout::array::<T>(len).and_then(|layout| layout.align_to(64));
+            layout.unwrap_or_else(|_| panic!("{len} elements do not fit into the address space"))
+        }
+    }
+
+    impl<T: Zeroable> Drop for Zeroed<T> {
+        fn drop(&mut self) {
+            #[cfg(all(target_os = "linux", not(miri)))]
+            if self.mapping.is_some() {
+                return;
+            }
+            // SAFETY: `new` allocated it with this layout; the elements need no drop.
+            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) };
+        }
+    }
+
+    impl<T: Zeroable> std::ops::Deref for Zeroed<T> {
+        type Target = [T];
+
+        #[inline]
+        fn deref(&self) -> &[T] {
+            // SAFETY: `start` points to so many elements, valid as zeroes, owned by `self` and
+            // aligned to cache lines.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        }
+    }
+}
+
+/// Memory in huge pages, which spare most misses of the address cache.
+///
+/// Slices are cut one after the other from mappings that hold many, so that also slices smaller
+/// than a page share huge ones. What of a mapping is not handed out yet is not touched; so at most
+/// one huge page, [`HUGE_PAGE`](huge_pages::HUGE_PAGE), is in memory without being counted.
+#[cfg(all(target_os = "linux", not(miri), not(loom)))]
+mod huge_pages {
+    use std::ptr::NonNull;
+    use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+    /// Smaller slices are not worth the while.
+    pub const SMALLEST: usize = 1 << 14;
+
+    pub const HUGE_PAGE: usize = 2 << 20;
+
+    /// Address space asked for at a time.
+    const MAPPING: usize = 16 * HUGE_PAGE;
+
+    /// Address space of our own, given back when the last slice of it is dropped.
+    pub struct Mapping {
+        start: NonNull<u8>,
+        len: usize,
+    }
+
+    // SAFETY: it only owns the address space; who may use which part is up to the slices.
+    unsafe impl Send for Mapping {}
+    // SAFETY: as above.
+    unsafe impl Sync for Mapping {}
+
+    /// The mapping that is handed out at present, and how much of it was.
+    static PRESENT: Mutex<(Weak<Mapping>, usize)> = Mutex::new((Weak::new(), 0));
+
+    /// So many zeroes that nobody else has, aligned to cache lines, and what they are a part of.
+    pub fn take(len: usize) -> Option<(NonNull<u8>, Arc<Mapping>)> {
+        let len = len.next_multiple_of(64);
+        if len >= MAPPING {
+            let mapping = Mapping::new(len)?;
+            return Some((mapping.start, Arc::new(mapping)));
+        }
+        let mut present = PRESENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mapping, used) = &mut *present;
+        let mapping = match mapping.upgrade() {
+            Some(it) if it.len - *used >= len => it,
+            _ => {
+                let new = Arc::new(Mapping::new(MAPPING)?);
+                (*mapping, *used) = (Arc::downgrade(&new), 0);
+                new
+            }
+        };
+        // SAFETY: the mapping has `len` bytes more than were handed out.
+        let start = unsafe { mapping.start.add(*used) };
+        *used += len;
+        Some((start, mapping))
+    }
+
+    impl Mapping {
+        fn new(len: usize) -> Option<Self> {
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+            // SAFETY: a new private mapping touches no memory that is in use.
+            let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+            if start == libc::MAP_FAILED {
+                return None;
+            }
+            // SAFETY: the range is the one just mapped; the advice changes no contents. It may be
+            // refused, and then pages are small.
+            unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
+            Some(Self { start: NonNull::new(start.cast())?, len })
+        }
+    }
+
+    impl Drop for Mapping {
+        fn drop(&mut self) {
+            // SAFETY: it was mapped with this length, and the last slice of it is gone.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
+        }
+    }
+}
+
+/// A slice of zeroes; loom's atomics are larger than what they stand for and must be constructed.
+#[cfg(loom)]
+pub(crate) struct Zeroed<T: Zeroable>(Box<[T]>);
+
+#[cfg(loom)]
+impl<T: Zeroable> Zeroed<T> {
+    pub fn new(len: usize) -> Self {
+        Self((0..len).map(|_| T::default()).collect())
+    }
+}
+
+#[cfg(loom)]
+impl<T: Zeroable> Deref for Zeroed<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+/// Brings the cache line of something that will be looked at soon.
+#[inline]
+pub(crate) fn prefetch<T>(it: &T) {
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+    // SAFETY: a prefetch has no effect but on the cache.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch(std::ptr::from_ref(it).cast(), _MM_HINT_T0);
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
+    let _ = it;
+}
