@@ -10,18 +10,29 @@
 //! An error inside of an atomic sequence may lie further ahead, so the search goes on until nothing
 //! shorter can come.
 //!
+//! *Batches*: to look a state up costs a wait for memory, so states are expanded some at a time; all
+//! successors are hashed and what will be looked at is brought into the cache before the first of
+//! them is looked up. What comes of it is noted in the order of the states, as if they had been
+//! expanded one by one.
+//!
 //! *Cost*: a distance and a parent for each state besides its key, and four bytes in a bucket.
 
 use std::collections::BTreeMap;
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_store::{Exact, Full, Numbers, Store, Tree, Worker};
 
 use crate::chunked::{Chunked, Queue};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, Memory, Watch, bound, longer, unless_hit};
-use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
+use crate::outcome::{Counts, Found, Keep, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
-use crate::visited::Visited;
+
+/// How many states are expanded together.
+const BATCH: usize = 32;
+
+/// How far ahead of the one that is looked up a successor's key is brought into the cache.
+const AHEAD: usize = 8;
 
 /// Searches breadth-first; the runs to all errors are shortest ones.
 pub fn bfs<S: System>(
@@ -30,23 +41,47 @@ pub fn bfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    let mut search = Bfs::new(system, request);
+    let memory = Memory::new(request.limits.memory);
+    match request.keep {
+        Keep::Exact => {
+            with_store(Exact::new(memory.budget()), system, scratch, request, memory, progress)
+        }
+        Keep::Tree => {
+            with_store(Tree::new(memory.budget()), system, scratch, request, memory, progress)
+        }
+    }
+}
+
+fn with_store<S: System, T: Store>(
+    store: Result<T, Full>,
+    system: &S,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    memory: Memory,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let search = store.and_then(|store| Bfs::new(system, request, store, memory));
+    let mut search = match search {
+        Ok(search) => search,
+        Err(full) => return Outcome::without_room(full.into()),
+    };
     let mut watch = Watch::new(&request.limits, progress);
     let stopped = search.run(scratch, &mut watch).err();
     drop(watch);
     request.limits.undisturbed(|| search.finish(scratch, stopped))
 }
 
-struct Bfs<'a, S: System> {
+struct Bfs<'a, S: System, T> {
     system: &'a S,
     request: &'a Request,
     memory: Memory,
     counts: Counts,
-    visited: Visited,
-    /// By state: the length of the shortest run known to it.
-    distance: Chunked<u32>,
+    store: T,
+    worker: Worker,
+    /// By state: the length of the shortest run known to it, and one more.
+    distance: Numbers,
     /// By state: the last state before it on that run.
-    parent: Chunked<u32>,
+    parent: Numbers,
     /// By state: what is not part of its key, as that run leaves it.
     hidden: Chunked<u8>,
     /// How many bytes that is.
@@ -63,16 +98,17 @@ struct Bfs<'a, S: System> {
     findings: Findings<u32>,
 }
 
-impl<'a, S: System> Bfs<'a, S> {
-    fn new(system: &'a S, request: &'a Request) -> Self {
-        Self {
+impl<'a, S: System, T: Store> Bfs<'a, S, T> {
+    fn new(system: &'a S, request: &'a Request, store: T, memory: Memory) -> Result<Self, Full> {
+        Ok(Self {
             system,
             request,
-            memory: Memory::new(request.limits.memory),
+            distance: Numbers::new(memory.budget())?,
+            parent: Numbers::new(memory.budget())?,
+            memory,
             counts: Counts::default(),
-            visited: Visited::new(),
-            distance: Chunked::new(),
-            parent: Chunked::new(),
+            store,
+            worker: Worker::default(),
             hidden: Chunked::new(),
             hidden_bytes: 0,
             buckets: BTreeMap::new(),
@@ -80,7 +116,7 @@ impl<'a, S: System> Bfs<'a, S> {
             bound: bound(&request.limits),
             beyond: false,
             findings: Findings::new(),
-        }
+        })
     }
 
     fn run(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
@@ -88,20 +124,29 @@ impl<'a, S: System> Bfs<'a, S> {
         self.system.initial(&mut state);
         self.hidden_bytes = state.len() - self.system.key(&state).len();
         self.counts.transitions = 1;
-        self.reach(&state, 0, 0).map_err(Stopped::Limit)?;
+        self.start(&state).map_err(Stopped::Limit)?;
 
+        let mut batch = Batch::default();
         while let Some((level, mut bucket)) = self.buckets.pop_first() {
             self.level = level;
             self.check_errors()?;
-            while let Some(number) = bucket.pop(&mut self.memory) {
-                if self.distance.get(number as usize) != level {
-                    continue;
+            loop {
+                batch.clear();
+                while batch.states.len() < BATCH
+                    && let Some(number) = bucket.pop(&self.memory)
+                {
+                    if self.distance_of(number) == level {
+                        batch.states.push(Expanded { number, ..Expanded::default() });
+                    }
                 }
-                let known = self.findings.len();
-                self.expand(number, &mut state, scratch, watch).map_err(Stopped::Limit)?;
-                if self.findings.len() > known {
-                    self.check_errors()?;
+                if batch.states.is_empty() {
+                    break;
                 }
+                // What was found before a limit was hit is noted.
+                let expanded = self.expand(&mut batch, &mut state, scratch, watch);
+                let looked_up = self.look_up(&mut batch);
+                self.note(&batch, watch)?;
+                expanded.and(looked_up).map_err(Stopped::Limit)?;
             }
         }
         Ok(())
@@ -116,53 +161,123 @@ impl<'a, S: System> Bfs<'a, S> {
         Ok(())
     }
 
+    /// The length of the shortest run known to a state that was reached.
+    fn distance_of(&self, number: u32) -> u32 {
+        self.distance.get(number) - 1
+    }
+
+    fn start(&mut self, state: &[u8]) -> Result<(), Limit> {
+        let key = self.system.key(state);
+        let prepared = self.store.prepare(key, &mut self.worker)?;
+        let found = self.store.insert(key, prepared, &mut self.worker)?;
+        self.reach(found, state, 0, 0)
+    }
+
+    /// Expands the states of a batch.
     fn expand(
         &mut self,
-        number: u32,
+        batch: &mut Batch,
         state: &mut Vec<u8>,
         scratch: &mut S::Scratch,
-        watch: &mut Watch<'_>,
+        watch: &Watch<'_>,
     ) -> Result<(), Limit> {
-        watch.tick(&self.counts, self.level, &self.memory)?;
-        self.counts.depth = self.level.into();
-        state.clear();
-        let hidden = number as usize * self.hidden_bytes;
-        state.extend((hidden..hidden + self.hidden_bytes).map(|index| self.hidden.get(index)));
-        state.extend_from_slice(self.visited.key(number));
-        let system = self.system;
-        let mut expansion = Expansion { search: self, number, limit: None };
-        let flow = system.expand(state, scratch, &mut expansion);
-        watch.broken_off(expansion.limit, flow)?;
-        self.counts.expanded += 1;
+        let mut key = Vec::new();
+        for i in 0..batch.states.len() {
+            let number = batch.states[i].number;
+            self.store.get(number, &mut key, &mut self.worker);
+            state.clear();
+            let hidden = number as usize * self.hidden_bytes;
+            state.extend((hidden..hidden + self.hidden_bytes).map(|index| self.hidden.get(index)));
+            state.extend_from_slice(&key);
+            let mut expansion = Expansion {
+                system: self.system,
+                store: &self.store,
+                worker: &mut self.worker,
+                memory: &self.memory,
+                batch,
+                limit: None,
+            };
+            let flow = self.system.expand(state, scratch, &mut expansion);
+            let over = watch.broken_off(expansion.limit, flow);
+            batch.states[i] = Expanded {
+                number,
+                successors: batch.successors.len(),
+                violations: batch.violations.len(),
+                whole: over.is_ok(),
+            };
+            if over.is_err() {
+                batch.states.truncate(i + 1);
+                return over;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out which successors are known.
+    fn look_up(&mut self, batch: &mut Batch) -> Result<(), Limit> {
+        for (i, successor) in batch.successors.iter().enumerate() {
+            if let Some(next) = batch.successors.get(i + AHEAD) {
+                self.store.prefetch_key(next.prepared);
+            }
+            let key = self.system.key(batch.state(i));
+            batch.found.push(self.store.insert(key, successor.prepared, &mut self.worker)?);
+        }
+        Ok(())
+    }
+
+    /// Notes what came of a batch.
+    fn note(&mut self, batch: &Batch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
+        let (mut next_successor, mut next_violation) = (0, 0);
+        for expanded in &batch.states {
+            watch.tick(&self.counts, self.level, &self.memory).map_err(Stopped::Limit)?;
+            self.counts.depth = self.level.into();
+            let looked_up = expanded.successors.min(batch.found.len());
+            for i in next_successor..looked_up {
+                self.counts.transitions += 1;
+                let distance = longer(self.level, batch.successors[i].length);
+                self.reach(batch.found[i], batch.state(i), distance, expanded.number)
+                    .map_err(Stopped::Limit)?;
+            }
+            let known = self.findings.len();
+            for &(violation, length) in &batch.violations[next_violation..expanded.violations] {
+                self.meet(violation, longer(self.level, length), expanded.number);
+            }
+            (next_successor, next_violation) = (expanded.successors, expanded.violations);
+            self.counts.expanded += u64::from(expanded.whole);
+            if self.findings.len() > known {
+                self.check_errors()?;
+            }
+        }
         Ok(())
     }
 
     /// A run of this length leads to a state, by way of `parent`.
-    fn reach(&mut self, state: &[u8], distance: u32, parent: u32) -> Result<(), Limit> {
-        let key = self.system.key(state);
-        let (number, new) = self.visited.insert(key, &mut self.memory)?;
-        let index = number as usize;
-        let hidden = &state[..state.len() - key.len()];
+    fn reach(
+        &mut self,
+        (number, new): (u32, bool),
+        state: &[u8],
+        distance: u32,
+        parent: u32,
+    ) -> Result<(), Limit> {
+        let hidden = &state[..self.hidden_bytes];
         let was_within = if new {
-            self.distance.push(distance, &mut self.memory)?;
-            self.parent.push(parent, &mut self.memory)?;
             for &byte in hidden {
-                self.hidden.push(byte, &mut self.memory)?;
+                self.hidden.push(byte, &self.memory)?;
             }
             self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
             false
         } else {
-            let before = self.distance.get(index);
+            let before = self.distance_of(number);
             if distance >= before {
                 return Ok(());
             }
-            self.distance.set(index, distance);
-            self.parent.set(index, parent);
             for (offset, &byte) in hidden.iter().enumerate() {
-                self.hidden.set(index * self.hidden_bytes + offset, byte);
+                self.hidden.set(number as usize * self.hidden_bytes + offset, byte);
             }
             before <= self.bound
         };
+        self.distance.set(number, distance + 1)?;
+        self.parent.set(number, parent)?;
         if distance > self.bound {
             return Ok(());
         }
@@ -172,15 +287,35 @@ impl<'a, S: System> Bfs<'a, S> {
             }
             self.counts.states += 1;
         }
-        self.buckets.entry(distance).or_insert_with(Queue::new).push(number, &mut self.memory)
+        self.buckets.entry(distance).or_insert_with(Queue::new).push(number, &self.memory)
+    }
+
+    /// A violation shows after a run of this length, on the way out of a state.
+    fn meet(&mut self, violation: Violation, length: u32, state: u32) {
+        if length > self.bound {
+            self.beyond = true;
+            return;
+        }
+        self.counts.errors += 1;
+        match self.findings.known(violation) {
+            Some(example) if example.length <= length => {}
+            Some(example) => {
+                example.violation = violation;
+                example.length = length;
+                example.path = state;
+            }
+            None => self.findings.add(violation, length, state),
+        }
+        if let Some(example) = self.findings.known(violation) {
+            example.occurrences += 1;
+        }
     }
 
     fn finish(mut self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
         let all = stopped.is_none();
-        let truncated = all && (self.beyond || self.counts.states < self.visited.len() as u64);
+        let truncated = all && (self.beyond || self.counts.states < self.store.len());
         self.counts.memory = self.memory.peak();
-        let keys = self.visited.into_keys();
-        let mut examples = self.findings.into_examples();
+        let mut examples = std::mem::replace(&mut self.findings, Findings::new()).into_examples();
         keep_shortest(&mut examples, self.request.errors);
         let errors = examples
             .into_iter()
@@ -188,13 +323,15 @@ impl<'a, S: System> Bfs<'a, S> {
                 let mut path = vec![example.path];
                 let mut at = example.path;
                 while at != 0 {
-                    at = self.parent.get(at as usize);
+                    at = self.parent.get(at);
                     path.push(at);
                 }
-                let path = path
-                    .iter()
-                    .rev()
-                    .map(|&number| (keys.key(number), self.distance.get(number as usize)));
+                let worker = &mut self.worker;
+                let path = path.iter().rev().map(|&number| {
+                    let mut key = Vec::new();
+                    self.store.get(number, &mut key, worker);
+                    (key, self.distance.get(number) - 1)
+                });
                 let run =
                     rebuild(self.system, scratch, path, example.violation, example.length, false);
                 Found {
@@ -209,45 +346,102 @@ impl<'a, S: System> Bfs<'a, S> {
     }
 }
 
-/// Takes the successors of one state.
-struct Expansion<'e, 'a, S: System> {
-    search: &'e mut Bfs<'a, S>,
+/// Some states that are expanded together, and what came of them, in order.
+#[derive(Default)]
+struct Batch {
+    states: Vec<Expanded>,
+    /// The bytes of the successors.
+    bytes: Vec<u8>,
+    successors: Vec<Successor>,
+    /// With the lengths of the ways to them.
+    violations: Vec<(Violation, usize)>,
+    /// By successor: its number and whether it is new.
+    found: Vec<(u32, bool)>,
+}
+
+/// A state of a batch.
+#[derive(Clone, Copy, Default)]
+struct Expanded {
     number: u32,
+    /// Where its successors and violations end in the lists.
+    successors: usize,
+    violations: usize,
+    /// Whether it was expanded to the end.
+    whole: bool,
+}
+
+/// A successor of a batch.
+#[derive(Clone, Copy)]
+struct Successor {
+    /// Where it ends in the bytes.
+    end: usize,
+    /// What the store knows of its key.
+    prepared: u64,
+    /// The length of the way to it.
+    length: usize,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.states.clear();
+        self.bytes.clear();
+        self.successors.clear();
+        self.violations.clear();
+        self.found.clear();
+    }
+
+    /// A successor.
+    fn state(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.successors[index - 1].end };
+        &self.bytes[start..self.successors[index].end]
+    }
+
+    /// Bytes in use, about; vectors that grow may take as much again.
+    fn bytes(&self) -> usize {
+        2 * self.bytes.capacity()
+            + 2 * self.successors.capacity() * (size_of::<Successor>() + size_of::<(u32, bool)>())
+            + 2 * self.violations.capacity() * size_of::<(Violation, usize)>()
+    }
+}
+
+/// Takes the successors of one state.
+struct Expansion<'e, S, T> {
+    system: &'e S,
+    store: &'e T,
+    worker: &'e mut Worker,
+    memory: &'e Memory,
+    batch: &'e mut Batch,
     /// What broke the expansion off.
     limit: Option<Limit>,
 }
 
-impl<S: System> Sink for Expansion<'_, '_, S> {
+impl<S: System, T: Store> Expansion<'_, S, T> {
+    fn add(&mut self, state: &[u8], steps: &[Step]) -> Result<(), Limit> {
+        let batch = &mut *self.batch;
+        if batch.bytes.len() + state.len() > batch.bytes.capacity() {
+            self.memory.lend((batch.bytes() + state.len()) as u64)?;
+        }
+        let prepared = self.store.prepare(self.system.key(state), self.worker)?;
+        self.store.prefetch(prepared);
+        batch.bytes.extend_from_slice(state);
+        let end = batch.bytes.len();
+        batch.successors.push(Successor { end, prepared, length: length(steps) });
+        Ok(())
+    }
+}
+
+impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        self.search.counts.transitions += 1;
-        let distance = longer(self.search.level, length(steps));
-        unless_hit(self.search.reach(state, distance, self.number), &mut self.limit)
+        let added = self.add(state, steps);
+        unless_hit(added, &mut self.limit)
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        let search = &mut *self.search;
-        let total = longer(search.level, length(steps));
-        if total > search.bound {
-            search.beyond = true;
-            return Flow::Continue(());
-        }
-        search.counts.errors += 1;
-        match search.findings.known(violation) {
-            Some(example) if example.length <= total => {}
-            Some(example) => {
-                example.violation = violation;
-                example.length = total;
-                example.path = self.number;
-            }
-            None => search.findings.add(violation, total, self.number),
-        }
-        if let Some(example) = search.findings.known(violation) {
-            example.occurrences += 1;
-        }
+        self.batch.violations.push((violation, length(steps)));
         Flow::Continue(())
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        unless_hit(self.search.memory.lend(bytes as u64), &mut self.limit)
+        unless_hit(self.memory.lend((bytes + self.batch.bytes()) as u64), &mut self.limit)
     }
 }

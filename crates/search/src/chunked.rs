@@ -28,7 +28,7 @@ impl<T: Copy> Chunked<T> {
         self.length
     }
 
-    pub fn push(&mut self, value: T, memory: &mut Memory) -> Result<(), Limit> {
+    pub fn push(&mut self, value: T, memory: &Memory) -> Result<(), Limit> {
         let chunk = self.length / CHUNK;
         if chunk == self.chunks.len() {
             memory.take(chunk_bytes::<T>())?;
@@ -72,7 +72,7 @@ impl<T: Copy> Queue<T> {
         Self { chunks: VecDeque::new(), read: 0 }
     }
 
-    pub fn push(&mut self, value: T, memory: &mut Memory) -> Result<(), Limit> {
+    pub fn push(&mut self, value: T, memory: &Memory) -> Result<(), Limit> {
         if self.chunks.back().is_none_or(|chunk| chunk.len() == CHUNK) {
             memory.take(chunk_bytes::<T>())?;
             self.chunks.push_back(Vec::with_capacity(CHUNK));
@@ -83,7 +83,7 @@ impl<T: Copy> Queue<T> {
         Ok(())
     }
 
-    pub fn pop(&mut self, memory: &mut Memory) -> Option<T> {
+    pub fn pop(&mut self, memory: &Memory) -> Option<T> {
         let first = self.chunks.front()?;
         if let Some(&value) = first.get(self.read) {
             self.read += 1;
@@ -114,7 +114,7 @@ impl Bits {
     }
 
     /// Adds a number; whether it was not there before.
-    pub fn insert(&mut self, index: u32, memory: &mut Memory) -> Result<bool, Limit> {
+    pub fn insert(&mut self, index: u32, memory: &Memory) -> Result<bool, Limit> {
         let word = index as usize / 64;
         while self.0.len() <= word {
             self.0.push(0, memory)?;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn stack_and_queue_keep_their_order_across_chunks() {
-        let memory = &mut Memory::new(None);
+        let memory = &Memory::new(None);
         let mut stack = Chunked::new();
         let mut queue = Queue::new();
         for i in 0..3 * CHUNK as u32 {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn nothing_is_allocated_past_the_budget() {
-        let memory = &mut Memory::new(Some(3 * chunk_bytes::<u32>()));
+        let memory = &Memory::new(Some(3 * chunk_bytes::<u32>()));
         let mut stack = Chunked::new();
         let pushed = (0..).take_while(|&i| stack.push(i, memory).is_ok()).count();
         assert_eq!(pushed, 3 * CHUNK);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn bits() {
-        let memory = &mut Memory::new(None);
+        let memory = &Memory::new(None);
         let mut bits = Bits::new();
         assert!(!bits.contains(200));
         assert!(bits.insert(200, memory).unwrap());

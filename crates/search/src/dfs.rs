@@ -16,13 +16,13 @@
 //! bound is missed; the time may then be quadratic.
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_store::{Exact, Full, Store, Tree, Worker};
 
 use crate::chunked::{Bits, Chunked};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
-use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
+use crate::outcome::{Counts, Found, Keep, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
-use crate::visited::Visited;
 
 /// Searches depth-first.
 pub fn dfs<S: System>(
@@ -31,7 +31,29 @@ pub fn dfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    let mut search = Dfs::new(system, request);
+    let memory = Memory::new(request.limits.memory);
+    match request.keep {
+        Keep::Exact => {
+            with_store(Exact::new(memory.budget()), system, scratch, request, memory, progress)
+        }
+        Keep::Tree => {
+            with_store(Tree::new(memory.budget()), system, scratch, request, memory, progress)
+        }
+    }
+}
+
+fn with_store<S: System, T: Store>(
+    store: Result<T, Full>,
+    system: &S,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    memory: Memory,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let mut search = match store {
+        Ok(store) => Dfs::new(system, request, store, memory),
+        Err(full) => return Outcome::without_room(full.into()),
+    };
     let mut watch = Watch::new(&request.limits, progress);
     let mut stopped = search.run(scratch, &mut watch).err();
     drop(watch);
@@ -93,7 +115,7 @@ impl Seen {
     }
 
     /// Notes a visit; what the length was before ([`Seen::NEVER`] if it was not visited).
-    fn visit(&mut self, state: u32, depth: u32, memory: &mut Memory) -> Result<u32, Limit> {
+    fn visit(&mut self, state: u32, depth: u32, memory: &Memory) -> Result<u32, Limit> {
         match self {
             Self::Once(bits) => bits.insert(state, memory).map(|_| Self::NEVER),
             Self::Depths(depths) => {
@@ -113,12 +135,13 @@ struct Waiting {
     counts: bool,
 }
 
-struct Dfs<'a, S: System> {
+struct Dfs<'a, S: System, T> {
     system: &'a S,
     request: &'a Request,
     memory: Memory,
     counts: Counts,
-    visited: Visited,
+    store: T,
+    worker: Worker,
     seen: Seen,
     stack: Chunked<Entry>,
     /// Of each state that waits on the stack: what is not part of its key.
@@ -134,6 +157,8 @@ struct Dfs<'a, S: System> {
     findings: Findings<Option<Vec<Entry>>>,
     /// What the expansion of a state has brought, in order.
     fresh: Fresh,
+    /// The key of the state that is expanded.
+    key: Vec<u8>,
 }
 
 /// Successors and violations of one state.
@@ -152,8 +177,8 @@ impl Fresh {
     }
 }
 
-impl<'a, S: System> Dfs<'a, S> {
-    fn new(system: &'a S, request: &'a Request) -> Self {
+impl<'a, S: System, T: Store> Dfs<'a, S, T> {
+    fn new(system: &'a S, request: &'a Request, store: T, memory: Memory) -> Self {
         let seen = if request.limits.max_depth.is_some() || request.shortest {
             Seen::Depths(Chunked::new())
         } else {
@@ -162,9 +187,10 @@ impl<'a, S: System> Dfs<'a, S> {
         Self {
             system,
             request,
-            memory: Memory::new(request.limits.memory),
+            memory,
             counts: Counts::default(),
-            visited: Visited::new(),
+            store,
+            worker: Worker::default(),
             seen,
             stack: Chunked::new(),
             hidden: Chunked::new(),
@@ -174,6 +200,7 @@ impl<'a, S: System> Dfs<'a, S> {
             beyond: 0,
             findings: Findings::new(),
             fresh: Fresh::default(),
+            key: Vec::new(),
         }
     }
 
@@ -226,7 +253,7 @@ impl<'a, S: System> Dfs<'a, S> {
         }
         watch.tick(&self.counts, depth, &self.memory)?;
         let max_states = self.request.limits.max_states.unwrap_or(u64::MAX);
-        let before = self.seen.visit(entry.state, depth, &mut self.memory)?;
+        let before = self.seen.visit(entry.state, depth, &self.memory)?;
         if before != Seen::NEVER {
             self.counts.reopened += 1;
         } else if self.counts.states < max_states {
@@ -235,8 +262,9 @@ impl<'a, S: System> Dfs<'a, S> {
             return Err(Limit::States);
         }
         self.counts.depth = self.counts.depth.max(depth.into());
-        self.stack.push(entry.open(), &mut self.memory)?;
-        state.extend_from_slice(self.visited.key(entry.state));
+        self.stack.push(entry.open(), &self.memory)?;
+        self.store.get(entry.state, &mut self.key, &mut self.worker);
+        state.extend_from_slice(&self.key);
 
         let system = self.system;
         let mut expansion = Expansion::of(self, depth, before);
@@ -254,15 +282,15 @@ impl<'a, S: System> Dfs<'a, S> {
         while let Some(entry) = self.fresh.entries.pop() {
             if entry.state == Entry::VIOLATION {
                 if let Some(waiting) = self.fresh.waiting.pop() {
-                    self.waiting.push(waiting, &mut self.memory)?;
+                    self.waiting.push(waiting, &self.memory)?;
                 }
             } else {
                 hidden -= self.hidden_bytes;
                 for &byte in &self.fresh.hidden[hidden..hidden + self.hidden_bytes] {
-                    self.hidden.push(byte, &mut self.memory)?;
+                    self.hidden.push(byte, &self.memory)?;
                 }
             }
-            self.stack.push(entry, &mut self.memory)?;
+            self.stack.push(entry, &self.memory)?;
         }
         self.fresh.hidden.clear();
         Ok(())
@@ -353,11 +381,10 @@ impl<'a, S: System> Dfs<'a, S> {
 
     fn finish(mut self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
         let truncated = stopped.is_none()
-            && (self.beyond > 0 || self.counts.states < self.visited.len() as u64);
+            && (self.beyond > 0 || self.counts.states < self.store.len());
         let exact_order = matches!(self.seen, Seen::Once(_));
         let shortest = self.request.shortest && !matches!(stopped, Some(Stopped::Limit(_)));
         self.counts.memory = self.memory.peak();
-        let keys = self.visited.into_keys();
         let mut examples = self.findings.into_examples();
         if self.request.shortest {
             keep_shortest(&mut examples, self.request.errors);
@@ -369,10 +396,16 @@ impl<'a, S: System> Dfs<'a, S> {
             let path = example
                 .path
                 .unwrap_or_else(|| self.stack.iter().filter(|entry| entry.is_open()).collect());
+            let worker = &mut self.worker;
+            let path = path.iter().map(|entry| {
+                let mut key = Vec::new();
+                self.store.get(entry.state, &mut key, worker);
+                (key, entry.length())
+            });
             let run = rebuild(
                 self.system,
                 scratch,
-                path.iter().map(|entry| (keys.key(entry.state), entry.length())),
+                path,
                 example.violation,
                 example.length,
                 ahead,
@@ -395,11 +428,12 @@ fn path_bytes(states: usize) -> u64 {
 }
 
 /// Takes the successors of one state.
-struct Expansion<'e, S> {
+struct Expansion<'e, S, T> {
     system: &'e S,
-    memory: &'e mut Memory,
+    memory: &'e Memory,
     counts: &'e mut Counts,
-    visited: &'e mut Visited,
+    store: &'e T,
+    worker: &'e mut Worker,
     seen: &'e mut Seen,
     fresh: &'e mut Fresh,
     beyond: &'e mut i64,
@@ -411,13 +445,14 @@ struct Expansion<'e, S> {
     limit: Option<Limit>,
 }
 
-impl<'e, S: System> Expansion<'e, S> {
-    fn of(search: &'e mut Dfs<'_, S>, depth: u32, before: u32) -> Self {
+impl<'e, S: System, T: Store> Expansion<'e, S, T> {
+    fn of(search: &'e mut Dfs<'_, S, T>, depth: u32, before: u32) -> Self {
         Self {
             system: search.system,
-            memory: &mut search.memory,
+            memory: &search.memory,
             counts: &mut search.counts,
-            visited: &mut search.visited,
+            store: &search.store,
+            worker: &mut search.worker,
             seen: &mut search.seen,
             fresh: &mut search.fresh,
             beyond: &mut search.beyond,
@@ -434,7 +469,8 @@ impl<'e, S: System> Expansion<'e, S> {
 
     fn successor_at(&mut self, state: &[u8], steps: usize) -> Result<(), Limit> {
         let key = self.system.key(state);
-        let (number, new) = self.visited.insert(key, self.memory)?;
+        let prepared = self.store.prepare(key, self.worker)?;
+        let (number, new) = self.store.insert(key, prepared, self.worker)?;
         if new {
             self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
             if let Seen::Depths(depths) = self.seen {
@@ -456,7 +492,7 @@ impl<'e, S: System> Expansion<'e, S> {
     }
 }
 
-impl<S: System> Sink for Expansion<'_, S> {
+impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         self.counts.transitions += u64::from(self.first_visit());
         unless_hit(self.successor_at(state, length(steps)), &mut self.limit)

@@ -13,7 +13,6 @@ mod limits;
 mod outcome;
 mod rebuild;
 pub mod stateless;
-mod visited;
 
 pub use limits::{Limit, Limits};
-pub use outcome::{Counts, Found, Outcome, Place, Progress, Request, Stopped};
+pub use outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use spinward_machine::Flow;
 
+use spinward_store::{Budget, Full, OutOfMemory};
+
 use crate::outcome::{Counts, Progress};
 
 /// What a search may use; by default everything.
@@ -56,51 +58,61 @@ pub enum Limit {
     Numbers,
 }
 
-/// A budget of memory.
-#[derive(Debug)]
-pub struct Memory {
-    budget: u64,
-    used: u64,
-    peak: u64,
-}
+/// A share in the budget of memory.
+#[derive(Clone, Debug)]
+pub struct Memory(Arc<Budget>);
 
 impl Memory {
     /// So many bytes; none: no end.
-    pub fn new(budget: Option<u64>) -> Self {
-        Self { budget: budget.unwrap_or(u64::MAX), used: 0, peak: 0 }
+    pub fn new(limit: Option<u64>) -> Self {
+        Self(Arc::new(Budget::new(limit)))
+    }
+
+    /// What stores take their memory from.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.0
     }
 
     /// Bytes in use.
     pub fn used(&self) -> u64 {
-        self.used
+        self.0.used()
     }
 
     /// The most bytes that were in use at a time.
     pub fn peak(&self) -> u64 {
-        self.peak
+        self.0.peak()
     }
 
     /// To be called before so many bytes are allocated.
-    pub fn take(&mut self, bytes: u64) -> Result<(), Limit> {
-        let used = self.used.saturating_add(bytes);
-        if used > self.budget {
-            return Err(Limit::Memory);
-        }
-        self.used = used;
-        self.peak = self.peak.max(used);
-        Ok(())
+    pub fn take(&self, bytes: u64) -> Result<(), Limit> {
+        Ok(self.0.take(bytes)?)
     }
 
     /// To be called when so many bytes, not counted otherwise, are in use for the moment.
-    pub fn lend(&mut self, bytes: u64) -> Result<(), Limit> {
+    pub fn lend(&self, bytes: u64) -> Result<(), Limit> {
         self.take(bytes)?;
         self.give_back(bytes);
         Ok(())
     }
 
     /// To be called after so many bytes were freed.
-    pub fn give_back(&mut self, bytes: u64) {
-        self.used = self.used.saturating_sub(bytes);
+    pub fn give_back(&self, bytes: u64) {
+        self.0.give_back(bytes);
+    }
+}
+
+impl From<OutOfMemory> for Limit {
+    fn from(_: OutOfMemory) -> Self {
+        Self::Memory
+    }
+}
+
+impl From<Full> for Limit {
+    fn from(full: Full) -> Self {
+        match full {
+            Full::Memory => Self::Memory,
+            Full::Numbers => Self::Numbers,
+        }
     }
 }
 

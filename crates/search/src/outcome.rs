@@ -15,6 +15,18 @@ pub struct Request {
     pub errors: usize,
     /// The runs reported must be shortest ones (breadth-first search always sees to that).
     pub shortest: bool,
+    /// How states are kept.
+    pub keep: Keep,
+}
+
+/// How states are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// As they are.
+    #[default]
+    Exact,
+    /// As trees with shared parts.
+    Tree,
 }
 
 /// What a search answers.
@@ -33,6 +45,16 @@ pub struct Outcome {
 impl Outcome {
     /// Of how many different errors a run is kept.
     pub const MAX_ERRORS: usize = 1000;
+
+    /// There was not even room for an empty store.
+    pub(crate) fn without_room(limit: Limit) -> Self {
+        Self {
+            errors: Vec::new(),
+            counts: Counts::default(),
+            stopped: Some(Stopped::Limit(limit)),
+            truncated: false,
+        }
+    }
 
     /// Whether everything was seen.
     pub fn is_complete(&self) -> bool {

@@ -24,10 +24,10 @@ pub(crate) struct Run {
 ///
 /// Expansions end with what is looked for unless `ahead` is to be counted: where a limit broke one
 /// off, the rest of it may have no end.
-pub(crate) fn rebuild<'k, S: System>(
+pub(crate) fn rebuild<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
-    path: impl Iterator<Item = (&'k [u8], u32)>,
+    path: impl Iterator<Item = (Vec<u8>, u32)>,
     violation: Violation,
     total: u32,
     ahead: bool,
@@ -60,14 +60,14 @@ pub(crate) fn rebuild<'k, S: System>(
     run
 }
 
-enum Goal<'k> {
-    State(&'k [u8]),
+enum Goal {
+    State(Vec<u8>),
     Violation(Violation),
 }
 
 struct Finder<'a, S, F> {
     system: &'a S,
-    goal: Goal<'a>,
+    goal: Goal,
     /// Whether the steps have the right length.
     by: F,
     next: Vec<u8>,
@@ -87,7 +87,7 @@ impl<S: System, F: Fn(&[Step]) -> bool> Sink for Finder<'_, S, F> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         if self.found {
             self.run.ahead += 1;
-        } else if matches!(self.goal, Goal::State(key) if key == self.system.key(state))
+        } else if matches!(&self.goal, Goal::State(key) if key == self.system.key(state))
             && (self.by)(steps)
         {
             self.found = true;

@@ -124,7 +124,7 @@ impl<S: System> Stateless<'_, S> {
 
         let mut expansion = Expansion {
             system: self.system,
-            memory: &mut self.memory,
+            memory: &self.memory,
             on_run: &self.on_run,
             bound: self.bound,
             length,
@@ -185,7 +185,7 @@ impl<S: System> Stateless<'_, S> {
     /// The steps of the current run and those that lead to a violation.
     fn steps(&self, violation: Violation, length: u32, scratch: &mut S::Scratch) -> Vec<Step> {
         let path = self.stack.iter().filter_map(|entry| match entry {
-            Entry::Open(state, length) => Some((self.system.key(state), *length)),
+            Entry::Open(state, length) => Some((self.system.key(state).to_vec(), *length)),
             _ => None,
         });
         self.request
@@ -233,7 +233,7 @@ impl<S: System> Stateless<'_, S> {
 /// Takes the successors of one state.
 struct Expansion<'e, S> {
     system: &'e S,
-    memory: &'e mut Memory,
+    memory: &'e Memory,
     on_run: &'e HashSet<Box<[u8]>>,
     bound: u32,
     length: u32,
