@@ -61,7 +61,7 @@ const TAG_WORDS: usize = SLOTS.div_ceil(8);
 const BUCKETS: usize = if cfg!(loom) { 1 } else { 256 };
 
 /// A key farther from its first bucket than this asks for a larger segment.
-const WINDOW: usize = if cfg!(loom) { 1 } else { 12 };
+const WINDOW: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Bits of the hash that choose the segment, at first and at most.
 const FIRST_DEPTH: u32 = if cfg!(loom) { 1 } else { 3 };
