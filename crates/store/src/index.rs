@@ -40,7 +40,7 @@
 //! and loaded with `Acquire` before the places; they are a hint: for a slot whose tag is still zero
 //! the place is looked at.
 //!
-//! *Cost*: 64 bytes for 12 slots, 60 to 70 % of them in use: 7.5 (two steps) to 9 bytes (one step) for
+//! *Cost*: 64 bytes for 12 slots, 60 to 70 % of them in use: 7.5 (two steps) or 9 bytes (one step) for
 //! a record. Each record is hashed again once for each step.
 
 use std::sync::{Arc, OnceLock};
