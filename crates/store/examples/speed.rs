@@ -1,6 +1,7 @@
 //! Measures the stores: `cargo run --release -p spinward-store --example speed [million keys]`.
 //!
-//! Keys have 48 bytes. *Random* ones have nothing in common; those of the *search* come like the
+//! Keys have 48 bytes. *Random* ones have nothing in common, *similar* ones
+//! differ in two words; those of the *search* come like the
 //! successors of states: each differs in one place from its parent, and most are known.
 
 use std::hint::black_box;
@@ -21,6 +22,10 @@ fn main() {
     let budget = Arc::new(Budget::new(None));
     run("exact, random", &Exact::new(&budget).unwrap(), &random);
     drop(random);
+    let similar = similar_keys(count);
+    run("exact, similar", &Exact::new(&budget).unwrap(), &similar);
+    run("tree, similar", &Tree::new(&budget).unwrap(), &similar);
+    drop(similar);
     search("exact", &Exact::new(&budget).unwrap(), millions);
     let tree = Tree::new(&budget).unwrap();
     search("tree", &tree, millions);
@@ -81,6 +86,17 @@ fn random_keys(count: usize) -> Vec<[u8; BYTES]> {
             key
         })
         .collect()
+}
+
+/// Neighbours differ in one word mostly, and in two at times.
+fn similar_keys(count: usize) -> Vec<[u8; BYTES]> {
+    let key = |number: usize| {
+        let mut key = [0; BYTES];
+        key[..8].copy_from_slice(&(number / 2048).to_le_bytes());
+        key[32..40].copy_from_slice(&(number % 2048).to_le_bytes());
+        key
+    };
+    (0..count).map(key).collect()
 }
 
 /// A breadth-first search of independent counters: each state has as many successors as counters,

@@ -13,7 +13,7 @@
 //! stored with `Release`, in the index and in the list by number, and loaded with `Acquire`.
 //!
 //! *Cost*: for each key its length, 8 bytes for number and length, 0 to 7 to fill a word, 4 for
-//! the place by number and some 7 for the index. A miss costs one cache line, a hit two.
+//! the place by number and some 9 for the index. A miss costs one cache line, a hit two.
 
 use std::sync::Arc;
 

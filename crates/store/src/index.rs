@@ -40,7 +40,7 @@
 //! and loaded with `Acquire` before the places; they are a hint: for a slot whose tag is still zero
 //! the place is looked at.
 //!
-//! *Cost*: 64 bytes for 12 slots, 60 to 70 % of them in use: 7.5 (two steps) to 9 bytes (one step) for
+//! *Cost*: 64 bytes for 12 slots, 60 to 70 % of them in use: 7.5 (two steps) or 9 bytes (one step) for
 //! a record. Each record is hashed again once for each step.
 
 use std::sync::{Arc, OnceLock};
@@ -61,7 +61,7 @@ const TAG_WORDS: usize = SLOTS.div_ceil(8);
 const BUCKETS: usize = if cfg!(loom) { 1 } else { 256 };
 
 /// A key farther from its first bucket than this asks for a larger segment.
-const WINDOW: usize = if cfg!(loom) { 1 } else { 12 };
+const WINDOW: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Bits of the hash that choose the segment, at first and at most.
 const FIRST_DEPTH: u32 = if cfg!(loom) { 1 } else { 3 };

@@ -1,9 +1,9 @@
 //! Words of 64 bits, each kept once and known by a number.
 //!
 //! *Idea*: an array of words by number, and an [`Index`] that finds a word's number by its value.
-//! Most words are pairs of small numbers, arranged so that their upper 16 bits are zero: the lower
-//! 48 bits of four words are packed into three, and the upper bits lie in an array of their own,
-//! whose chunks are there only where some are not zero.
+//! Most words are pairs of small numbers, arranged so that their upper bits are zero: the lower 40
+//! bits of eight words are packed into five, and the other bits lie in two arrays of their own, with
+//! 8 and 16 bits, whose chunks are there only where some are not zero.
 //!
 //! *Invariant*: numbers are dense: one is taken only after a slot of the index was claimed for a
 //! word that is new. A word does not change once its number is in the index.
@@ -11,7 +11,7 @@
 //! *Memory orderings*: a word is written relaxed, with `fetch_or` since neighbours share words of
 //! the array; the number that leads to it is published by the index with `Release`.
 //!
-//! *Cost*: 6 to 8 bytes for each word and some 7.5 for the index.
+//! *Cost*: 5, 6 or 8 bytes for each word and some 7.5 for the index.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::Full;
 use crate::budget::Budget;
 use crate::chunks::Chunks;
 use crate::index::{Entry, Index, LAST_PLACE, Records};
-use crate::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::zeroed::prefetch;
 
 /// Words in the smallest chunks.
-const CHUNK: usize = if cfg!(loom) { 4 } else { 1 << 10 };
+const CHUNK: usize = if cfg!(loom) { 8 } else { 1 << 10 };
 
 /// In how many steps the index doubles. Words are hashed again fast, so it can be kept small.
 const STEPS: usize = if cfg!(loom) { 1 } else { 2 };
@@ -108,26 +108,36 @@ impl Interner {
 
 /// Words by place, which is their number and one.
 struct Words {
-    /// Rows of three words with the lower bits of four.
+    /// Rows of five words with the lower bits of eight.
     lower: Chunks<AtomicU64>,
+    middle: Chunks<AtomicU8>,
     upper: Chunks<AtomicU16>,
 }
 
 /// The lower bits of a word.
-const LOWER: u32 = 48;
+const LOWER: u32 = 40;
+
+/// Where the upper bits begin.
+const UPPER: u32 = 48;
 
 impl Words {
     fn new(limit: u32, budget: &Arc<Budget>) -> Result<Self, Full> {
         let limit = u64::from(limit) + 1;
-        let lower = Chunks::of_rows(3, limit.div_ceil(4), CHUNK / 4, budget.clone())?;
-        Ok(Self { lower, upper: Chunks::new(limit, CHUNK, budget.clone())? })
+        Ok(Self {
+            lower: Chunks::of_rows(5, limit.div_ceil(8), CHUNK / 8, budget.clone())?,
+            middle: Chunks::new(limit, CHUNK, budget.clone())?,
+            upper: Chunks::new(limit, CHUNK, budget.clone())?,
+        })
     }
 
     /// Makes room for a word.
     #[inline]
     fn ensure(&self, place: u32, word: u64) -> Result<(), Full> {
-        self.lower.ensure(place as usize / 4)?;
-        if word >> LOWER != 0 {
+        self.lower.ensure(place as usize / 8)?;
+        if (word >> LOWER) as u8 != 0 {
+            self.middle.ensure(place as usize)?;
+        }
+        if word >> UPPER != 0 {
             self.upper.ensure(place as usize)?;
         }
         Ok(())
@@ -136,8 +146,8 @@ impl Words {
     /// Where the lower bits of a word begin.
     #[inline(always)]
     fn lower(&self, place: u32) -> (&[AtomicU64], u32) {
-        let row = self.lower.row(place as usize / 4);
-        let first = place % 4 * LOWER;
+        let row = self.lower.row(place as usize / 8);
+        let first = place % 8 * LOWER;
         (&row[first as usize / 64..], first % 64)
     }
 
@@ -148,8 +158,11 @@ impl Words {
         if shift + LOWER > 64 {
             words[1].fetch_or((lower >> 64) as u64, Ordering::Relaxed);
         }
-        if word >> LOWER != 0 {
-            self.upper.at(place as usize).store((word >> LOWER) as u16, Ordering::Relaxed);
+        if (word >> LOWER) as u8 != 0 {
+            self.middle.at(place as usize).store((word >> LOWER) as u8, Ordering::Relaxed);
+        }
+        if word >> UPPER != 0 {
+            self.upper.at(place as usize).store((word >> UPPER) as u16, Ordering::Relaxed);
         }
     }
 
@@ -160,12 +173,14 @@ impl Words {
         if shift + LOWER > 64 {
             lower |= u128::from(words[1].load(Ordering::Relaxed)) << 64;
         }
+        let middle = self.middle.get(place as usize).map_or(0, |it| it.load(Ordering::Relaxed));
         let upper = self.upper.get(place as usize).map_or(0, |it| it.load(Ordering::Relaxed));
-        (lower >> shift) as u64 & ((1 << LOWER) - 1) | u64::from(upper) << LOWER
+        let lower = (lower >> shift) as u64 & ((1 << LOWER) - 1);
+        lower | u64::from(middle) << LOWER | u64::from(upper) << UPPER
     }
 
     fn bytes(&self) -> u64 {
-        self.lower.bytes() + self.upper.bytes()
+        self.lower.bytes() + self.middle.bytes() + self.upper.bytes()
     }
 }
 

@@ -4,7 +4,7 @@
 pub(crate) use loom::{
     sync::{
         Mutex,
-        atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering},
     },
     thread::yield_now,
 };
@@ -13,7 +13,7 @@ pub(crate) use loom::{
 pub(crate) use std::{
     sync::{
         Mutex,
-        atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering},
     },
     thread::yield_now,
 };

@@ -5,7 +5,7 @@
 #[cfg(loom)]
 use std::ops::Deref;
 
-use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
+use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 /// A type of which all-zero bytes are a value, equal to its default; and one that needs no drop.
 ///
@@ -14,6 +14,8 @@ use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
 pub(crate) unsafe trait Zeroable: Default + Sync + Send {}
 
 // SAFETY: atomics have the representation of their integers.
+unsafe impl Zeroable for AtomicU8 {}
+// SAFETY: as above.
 unsafe impl Zeroable for AtomicU16 {}
 // SAFETY: as above.
 unsafe impl Zeroable for AtomicU32 {}
