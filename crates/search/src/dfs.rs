@@ -380,8 +380,8 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
     }
 
     fn finish(mut self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
-        let truncated = stopped.is_none()
-            && (self.beyond > 0 || self.counts.states < self.store.len());
+        let truncated =
+            stopped.is_none() && (self.beyond > 0 || self.counts.states < self.store.len());
         let exact_order = matches!(self.seen, Seen::Once(_));
         let shortest = self.request.shortest && !matches!(stopped, Some(Stopped::Limit(_)));
         self.counts.memory = self.memory.peak();
@@ -402,14 +402,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
                 self.store.get(entry.state, &mut key, worker);
                 (key, entry.length())
             });
-            let run = rebuild(
-                self.system,
-                scratch,
-                path,
-                example.violation,
-                example.length,
-                ahead,
-            );
+            let run = rebuild(self.system, scratch, path, example.violation, example.length, ahead);
             self.counts.transitions -= run.ahead;
             errors.push(Found {
                 violation: example.violation,

@@ -2,6 +2,7 @@
 
 use spinward_machine::Options;
 use spinward_program::ir::BodyId;
+use spinward_search::Keep;
 
 use crate::options::{Fairness, Guide, Optimize, Por, Property, Search, Store};
 use crate::report::{Reason, ReasonCode};
@@ -163,6 +164,8 @@ pub(crate) enum Algorithm {
 #[derive(Debug)]
 pub(crate) struct Method {
     pub algorithm: Algorithm,
+    /// How states are kept.
+    pub keep: Keep,
     /// Where it is not what was asked for, though the answer is the same.
     pub notes: Vec<String>,
 }
@@ -213,9 +216,11 @@ impl Method {
         note(check.por != Some(Por::On), "no partial-order reduction is done");
         note(check.optimize != Some(Optimize::Full), "the model is not optimized");
         note(check.threads.is_none_or(|threads| threads == 1), "one thread searches");
-        let compressed = matches!(check.store, Some(Store::Tree | Store::Delta));
-        note(!compressed, "states are stored as they are, not compressed");
-        Ok(Self { algorithm, notes })
+        let delta = check.store == Some(Store::Delta);
+        note(!delta, "states are stored as trees, not as differences");
+        let tree = matches!(check.store, Some(Store::Tree | Store::Delta));
+        let keep = if tree { Keep::Tree } else { Keep::Exact };
+        Ok(Self { algorithm, keep, notes })
     }
 
     /// The name of the search in effect.
@@ -230,7 +235,10 @@ impl Method {
     pub fn store(&self) -> Store {
         match self.algorithm {
             Algorithm::Stateless => Store::Stack,
-            Algorithm::Bfs | Algorithm::Dfs => Store::Exact,
+            Algorithm::Bfs | Algorithm::Dfs => match self.keep {
+                Keep::Exact => Store::Exact,
+                Keep::Tree => Store::Tree,
+            },
         }
     }
 }

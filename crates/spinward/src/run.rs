@@ -114,6 +114,7 @@ impl Running<'_> {
             },
             errors: self.check.errors,
             shortest: self.check.shortest,
+            keep: self.method.keep,
         };
         let search = match self.method.algorithm {
             Algorithm::Dfs => dfs,
