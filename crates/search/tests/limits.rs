@@ -62,7 +62,7 @@ fn tree() -> Tree {
 }
 
 fn within(limits: Limits) -> Request {
-    Request { limits, errors: 1, shortest: false }
+    Request { limits, errors: 1, ..Request::default() }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
 use spinward_search::stateless::stateless;
-use spinward_search::{Limit, Limits, Outcome, Place, Progress, Request, Stopped};
+use spinward_search::{Keep, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 
 /// An edge: where it leads, by how many steps, after which of them something is wrong.
 #[derive(Clone, Debug)]
@@ -289,11 +289,16 @@ fn simple_runs(graph: &Graph, state: u8, run: &mut Vec<u8>, distance: usize, bou
     1 + below
 }
 
-fn request(errors: usize, shortest: bool, bound: Option<usize>) -> Request {
+fn keeps() -> impl Strategy<Value = Keep> {
+    prop_oneof![Just(Keep::Exact), Just(Keep::Tree)]
+}
+
+fn request(errors: usize, shortest: bool, bound: Option<usize>, keep: Keep) -> Request {
     Request {
         limits: Limits { max_depth: bound.map(|bound| bound as u64), ..Limits::default() },
         errors,
         shortest,
+        keep,
     }
 }
 
@@ -305,9 +310,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn exhaustive_searches_count_alike(graph in graphs(12)) {
+    fn exhaustive_searches_count_alike(graph in graphs(12), keep in keeps()) {
         let expected = expected(&graph, usize::MAX);
-        let request = request(0, false, None);
+        let request = request(0, false, None, keep);
         let bfs = bfs(&graph, &mut (), &request, &mut quiet());
         prop_assert!(bfs.is_complete() && bfs.errors.iter().all(|found| found.shortest));
         prop_assert_eq!(counted(&graph, &bfs), expected);
@@ -325,9 +330,9 @@ proptest! {
     }
 
     #[test]
-    fn depth_first_stops_where_spin_does(graph in graphs(12), errors in 1..4usize) {
+    fn depth_first_stops_where_spin_does(graph in graphs(12), keep in keeps(), errors in 1..4usize) {
         let textbook = Textbook::search(&graph, errors);
-        let outcome = dfs(&graph, &mut (), &request(errors, false, None), &mut quiet());
+        let outcome = dfs(&graph, &mut (), &request(errors, false, None, keep), &mut quiet());
         let found: Vec<_> = outcome
             .errors
             .iter()
@@ -341,10 +346,10 @@ proptest! {
     }
 
     #[test]
-    fn nothing_within_the_bound_is_missed(graph in graphs(12), bound in 0..15usize) {
+    fn nothing_within_the_bound_is_missed(graph in graphs(12), keep in keeps(), bound in 0..15usize) {
         let expected = expected(&graph, bound);
         for shortest in [false, true] {
-            let request = request(0, shortest, Some(bound));
+            let request = request(0, shortest, Some(bound), keep);
             let bfs = bfs(&graph, &mut (), &request, &mut quiet());
             prop_assert_eq!(&counted(&graph, &bfs), &expected);
             let dfs = dfs(&graph, &mut (), &request, &mut quiet());
@@ -363,13 +368,13 @@ proptest! {
     }
 
     #[test]
-    fn the_first_errors_are_the_shortest(graph in graphs(12), errors in 1..4usize) {
+    fn the_first_errors_are_the_shortest(graph in graphs(12), keep in keeps(), errors in 1..4usize) {
         let expected = expected(&graph, usize::MAX);
         let mut lengths: Vec<_> = expected.places.values().map(|place| place.1).collect();
         lengths.sort_unstable();
         lengths.truncate(errors);
         for search in [bfs, dfs, stateless] {
-            let request = request(errors, true, (graph.edges.len() > 6).then_some(12));
+            let request = request(errors, true, (graph.edges.len() > 6).then_some(12), keep);
             let outcome = search(&graph, &mut (), &request, &mut quiet());
             counted(&graph, &outcome);
             prop_assert!(outcome.errors.iter().all(|found| found.shortest));
@@ -384,9 +389,9 @@ proptest! {
     }
 
     #[test]
-    fn stateless_search_walks_all_simple_runs(graph in graphs(6), bound in 0..12usize) {
+    fn stateless_search_walks_all_simple_runs(graph in graphs(6), keep in keeps(), bound in 0..12usize) {
         let states = simple_runs(&graph, 0, &mut Vec::new(), 0, bound);
-        let request = request(0, true, Some(bound));
+        let request = request(0, true, Some(bound), keep);
         let outcome = stateless(&graph, &mut (), &request, &mut quiet());
         prop_assert_eq!(outcome.counts.states, states);
         let expected = expected(&graph, bound);
@@ -400,10 +405,10 @@ proptest! {
     }
 
     #[test]
-    fn a_limit_on_states_is_kept(graph in graphs(12), max in 0..13u64, errors in 0..2usize) {
+    fn a_limit_on_states_is_kept(graph in graphs(12), keep in keeps(), max in 0..13u64, errors in 0..2usize) {
         for search in [bfs, dfs] {
-            let all = search(&graph, &mut (), &request(errors, false, None), &mut quiet());
-            let mut limited = request(errors, false, None);
+            let all = search(&graph, &mut (), &request(errors, false, None, keep), &mut quiet());
+            let mut limited = request(errors, false, None, keep);
             limited.limits.max_states = Some(max);
             let outcome = search(&graph, &mut (), &limited, &mut quiet());
             counted(&graph, &outcome);
