@@ -50,6 +50,8 @@ struct Scan {
     end: u32,
     /// Which of the transitions around the next one are possible, as far as compiled code knows.
     scanned: Scanned,
+    /// The first of those transitions, if compiled code was asked about any.
+    asked: Option<u32>,
     /// Whether one of its transitions was possible.
     moved: bool,
     /// The escape sequence that was entered: only transitions of the same one count then.
@@ -70,6 +72,16 @@ impl Scan {
         }
         self.next += 1;
         Some(id)
+    }
+
+    /// Sees to it that compiled code was asked about a transition; says which bit of the answer it is.
+    fn ask(&mut self, native: &Native, id: u32, state: &[u8], mover: Mover<'_>) -> u32 {
+        let bit = (id - self.first) % native::SCANNED;
+        if self.asked != Some(id - bit) {
+            self.asked = Some(id - bit);
+            self.scanned = native.scan(TransitionId(id - bit), state, mover);
+        }
+        bit
     }
 
     /// Notes that a transition was possible.
@@ -246,18 +258,22 @@ impl Machine {
         scratch.findings.compiled = self.native.get().is_some_and(Option::is_some);
         scratch.steps.clear();
         scratch.cyclic = false;
-        scratch.seen.clear();
+        if !scratch.seen.is_empty() {
+            scratch.seen.clear();
+        }
         scratch.spare.append(&mut scratch.frames);
         if scratch.spare.len() > SPARE_FRAMES {
             scratch.spare = scratch.spare.split_off(scratch.spare.len() - SPARE_FRAMES);
             scratch.seen = FxHashSet::default();
             scratch.steps = Vec::new();
         }
-        let shape = self.shapes.get(self.shape_of(state));
+        let shape = self.shape_of(state);
         self.enter(scratch, None, |work| {
             work.state.clear();
             work.state.extend_from_slice(state);
-            work.shape = shape;
+            if work.shape.id != shape {
+                work.shape = self.shapes.get(shape);
+            }
         });
         let first = scratch.frames.last_mut().expect("just entered");
         first.claim_turn = self.header.claim.is_some();
@@ -505,6 +521,7 @@ impl Machine {
                 frame.offering = false;
             }
             let scan = &mut frame.scan;
+            self.skip_impossible(&frame.work, scan, frame.timeout, findings);
             let Some(id) = scan.next_transition(&self.program) else {
                 if scan.process == frame.lowest {
                     return None;
@@ -537,8 +554,8 @@ impl Machine {
                 }
                 Ok(Guard::Yes) => {
                     self.determinism(process, id, &frame.work.shape, scan.moved, findings);
-                    copy(&frame.work, next);
-                    if self.take_natively(next, process, id, frame.timeout, findings) {
+                    let work = &frame.work;
+                    if self.take_natively(work, next, process, id, frame.timeout, findings) {
                         Ok(())
                     } else {
                         copy(&frame.work, next);
@@ -553,6 +570,33 @@ impl Machine {
         }
     }
 
+    /// Passes over transitions that compiled code knows not to be possible.
+    fn skip_impossible(
+        &self,
+        work: &Work,
+        scan: &mut Scan,
+        timeout: bool,
+        findings: &mut Findings,
+    ) {
+        // After an escape was entered, not all transitions count as looked at.
+        let Some(native) = self.native_for(findings).filter(|_| scan.escape == 0) else {
+            return;
+        };
+        while scan.next < scan.end {
+            let mover = Mover { shape: &work.shape, process: scan.process, timeout };
+            let bit = scan.ask(native, scan.next, &work.state, mover);
+            let candidates = (scan.scanned.possible | scan.scanned.unknown) >> bit;
+            let left = (scan.end - scan.next).min(native::SCANNED - bit);
+            let skipped = candidates.trailing_zeros().min(left);
+            let from = scan.next as usize;
+            findings.tried[from..from + skipped as usize].fill(true);
+            scan.next += skipped;
+            if skipped < left {
+                return;
+            }
+        }
+    }
+
     /// Whether a transition is possible, by compiled code if that knows.
     fn scanned_guard(
         &self,
@@ -562,11 +606,8 @@ impl Machine {
         findings: &mut Findings,
     ) -> Result<Guard, RuntimeError> {
         if let (Some(native), Some(process)) = (self.native_for(findings), context.process) {
-            let bit = (id.0 - scan.first) % native::SCANNED;
-            if bit == 0 {
-                let mover = Mover { shape: context.shape, process, timeout: context.timeout };
-                scan.scanned = native.scan(id, context.state, mover);
-            }
+            let mover = Mover { shape: context.shape, process, timeout: context.timeout };
+            let bit = scan.ask(native, id.0, context.state, mover);
             let possible = scan.scanned.possible >> bit & 1 != 0;
             let unknown = scan.scanned.unknown >> bit & 1 != 0;
             let known = match (possible, unknown) {
@@ -591,7 +632,8 @@ impl Machine {
     /// Takes a possible transition by compiled code, if that can.
     fn take_natively(
         &self,
-        work: &mut Work,
+        work: &Work,
+        next: &mut Work,
         process: usize,
         id: TransitionId,
         timeout: bool,
@@ -600,10 +642,14 @@ impl Machine {
         let Some(native) = self.native_for(findings) else {
             return false;
         };
+        if !native.has_effect(id) {
+            return false;
+        }
+        copy(work, next);
         let mover = Mover { shape: &work.shape, process, timeout };
-        let done = native.effect(id, &mut work.state, mover, &mut findings.tried);
+        let done = native.effect(id, &mut next.state, mover, &mut findings.tried);
         if done {
-            self.advance(work, Some(process), self.program.transition(id));
+            self.advance(next, Some(process), self.program.transition(id));
         }
         done
     }
@@ -630,10 +676,16 @@ impl Machine {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
+        scan.asked = None;
         let process = scan.process;
         let context = self.context(&work.state, &work.shape, Some(process), timeout);
         let automaton = self.program.automaton(work.shape.processes[process].kind);
         let transitions = automaton.state(context.control(process)).transitions.clone();
+        if automaton.provided.is_none() && !self.program.uses.priorities {
+            (scan.next, scan.end) = (transitions.start, transitions.end);
+            scan.first = scan.next;
+            return;
+        }
         let mut mistakes = Mistakes::new();
         let allowed = (|| {
             Ok(self.is_provided(&context, &mut mistakes)?
@@ -696,11 +748,14 @@ impl Machine {
         moved: bool,
         findings: &mut Findings,
     ) {
+        if !moved {
+            return;
+        }
         let counts = !matches!(
             self.program.transition(id).action,
             Action::Skip | Action::Else | Action::Die | Action::DStep { .. }
         );
-        if moved && counts && self.program.automaton(shape.processes[process].kind).deterministic {
+        if counts && self.program.automaton(shape.processes[process].kind).deterministic {
             findings.violations.push(Violation::Runtime(RuntimeError::Nondeterminism, id));
         }
     }

@@ -278,6 +278,11 @@ impl Native {
         done
     }
 
+    /// Whether [`effect`](Self::effect) may do what a transition does.
+    pub fn has_effect(&self, id: TransitionId) -> bool {
+        !matches!(self.effects[id.0 as usize], Effect::Interpreted)
+    }
+
     /// Does what a possible transition does, without moving the process on. False: the interpreter
     /// must do it, from the start; the state may have changed.
     pub fn effect(
