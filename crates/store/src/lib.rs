@@ -5,21 +5,14 @@
 //!
 //! - [`Exact`]: keys as they are, behind an index in cache lines.
 //! - [`Tree`]: keys as binary trees with shared parts: exact, some 8 to 16 bytes a state.
-//! - [`Compact`]: a signature of 32 to 64 bits for each state, and a table of fixed size.
-//! - [`Bitstate`]: a few bits for each state, and a table of fixed size.
-//!
-//! The last two may take a new state for a known one; [`omission`] says how often to expect that.
 
-mod bitstate;
 mod budget;
 mod chunks;
-mod compact;
 mod exact;
 mod index;
 mod interner;
 #[cfg(all(test, loom))]
 mod loom_tests;
-pub mod omission;
 mod satellites;
 mod sync;
 #[cfg(all(test, not(loom)))]
@@ -29,18 +22,13 @@ mod zeroed;
 
 use thiserror::Error;
 
-pub use bitstate::{Bitstate, MAX_HASHES};
 pub use budget::{Budget, OutOfMemory};
-pub use compact::Compact;
 pub use exact::Exact;
 pub use satellites::{Flags, Numbers};
 pub use tree::Tree;
 
 /// The number of a state: dense from 0, in the order of insertion.
 pub type Id = u32;
-
-/// What a lossy store gives as the number of a state it takes for known.
-pub const UNKNOWN: Id = Id::MAX;
 
 /// Why a state was not inserted. What was inserted before is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -80,14 +68,13 @@ pub trait Store: Sync {
     /// The number of a key and whether it is new.
     ///
     /// When no insertion is under way, the numbers given are those below [`len`](Store::len), each
-    /// to one key; of all threads that insert a key, one is told that it is new (with the exception
-    /// of [`Bitstate`], where it may be several).
+    /// to one key; of all threads that insert a key, one is told that it is new.
     fn insert(&self, key: &[u8], prepared: u64, worker: &mut Worker) -> Result<(Id, bool), Full>;
 
     /// Writes the key with this number, which was given to this thread or handed over to it, to
     /// `out`, replacing what is there. A worker that goes on to prepare keys similar to this one
-    /// does so faster. A lossy store does not know its keys, and says so by `false`.
-    fn get(&self, id: Id, out: &mut Vec<u8>, worker: &mut Worker) -> bool;
+    /// does so faster.
+    fn get(&self, id: Id, out: &mut Vec<u8>, worker: &mut Worker);
 
     /// How many keys.
     fn len(&self) -> u64;

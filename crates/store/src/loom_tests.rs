@@ -6,7 +6,6 @@ use std::sync::Arc;
 use loom::thread;
 
 use crate::budget::Budget;
-use crate::compact::Compact;
 use crate::index::{Entry, Index, Records};
 use crate::sync::{AtomicU32, Ordering};
 use crate::{Full, Store, Worker};
@@ -131,21 +130,4 @@ fn loom_a_split_that_uses_memory_again() {
     // second thread may still believe in that.
     check(&[2, 12], [&[4, 8], &[14]]);
     check(&[2, 12], [&[4, 8], &[8]]);
-}
-
-#[test]
-fn loom_signatures_in_two_parts() {
-    loom::model(|| {
-        let store = Arc::new(Compact::new(64, 40, &Arc::new(Budget::new(None))).unwrap());
-        let insert = |store: &Compact| {
-            let mut worker = Worker::default();
-            let prepared = store.prepare(b"key", &mut worker).unwrap();
-            u32::from(store.insert(b"key", prepared, &mut worker).unwrap().1)
-        };
-        let other = {
-            let store = store.clone();
-            thread::spawn(move || insert(&store))
-        };
-        assert_eq!(insert(&store) + other.join().unwrap(), 1);
-    });
 }

@@ -145,7 +145,7 @@ impl Store for Tree {
         self.roots.intern(prepared)
     }
 
-    fn get(&self, id: Id, out: &mut Vec<u8>, worker: &mut Worker) -> bool {
+    fn get(&self, id: Id, out: &mut Vec<u8>, worker: &mut Worker) {
         let Unfolded { words, nodes } = &mut worker.tree.known;
         let (first, second) = unpair(self.roots.word(id));
         nodes.clear();
@@ -167,7 +167,6 @@ impl Store for Tree {
         out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         let rest = out.last().map_or(0, |&rest| usize::from(rest));
         out.truncate(out.len() - 8 + rest);
-        true
     }
 
     fn len(&self) -> u64 {
