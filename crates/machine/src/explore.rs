@@ -548,7 +548,10 @@ impl Machine {
                     if made.is_ok() {
                         scan.escape = transition.escape;
                         frame.offering = true;
-                        continue;
+                        if findings.violations.is_empty() {
+                            continue;
+                        }
+                        return Some(Taken::nothing());
                     }
                     made
                 }
