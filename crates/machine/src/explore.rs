@@ -255,6 +255,7 @@ impl Machine {
         {
             self.compile();
         }
+        scratch.findings.forget();
         scratch.findings.compiled = self.native.get().is_some_and(Option::is_some);
         scratch.steps.clear();
         scratch.cyclic = false;
@@ -342,6 +343,7 @@ impl Machine {
                 sink.working(scratch.bytes())?;
             }
         }
+        debug_assert!(scratch.findings.violations.is_empty(), "all that went wrong was told");
         Flow::Continue(())
     }
 
