@@ -225,30 +225,35 @@ impl<'a, S: System, T: Store> Bfs<'a, S, T> {
         Ok(())
     }
 
-    /// Notes what came of a batch.
+    /// Notes what came of a batch. Errors are noted also past a limit: they were found.
     fn note(&mut self, batch: &Batch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
+        let mut within = Ok(());
         let (mut next_successor, mut next_violation) = (0, 0);
         for expanded in &batch.states {
-            watch.tick(&self.counts, self.level, &self.memory).map_err(Stopped::Limit)?;
             self.counts.depth = self.level.into();
             let looked_up = expanded.successors.min(batch.found.len());
             for i in next_successor..looked_up {
+                if within.is_err() {
+                    break;
+                }
                 self.counts.transitions += 1;
                 let distance = longer(self.level, batch.successors[i].length);
-                self.reach(batch.found[i], batch.state(i), distance, expanded.number)
-                    .map_err(Stopped::Limit)?;
+                within = self.reach(batch.found[i], batch.state(i), distance, expanded.number);
             }
             let known = self.findings.len();
             for &(violation, length) in &batch.violations[next_violation..expanded.violations] {
                 self.meet(violation, longer(self.level, length), expanded.number);
             }
             (next_successor, next_violation) = (expanded.successors, expanded.violations);
-            self.counts.expanded += u64::from(expanded.whole);
-            if self.findings.len() > known {
-                self.check_errors()?;
+            if within.is_ok() {
+                self.counts.expanded += u64::from(expanded.whole);
+                if self.findings.len() > known {
+                    self.check_errors()?;
+                }
+                within = watch.tick(&self.counts, self.level, &self.memory);
             }
         }
-        Ok(())
+        within.map_err(Stopped::Limit)
     }
 
     /// A run of this length leads to a state, by way of `parent`.
