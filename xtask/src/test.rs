@@ -30,17 +30,27 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let packages = ["--package", "spinward-cli", "--package", "spinward"];
     let tests = ["--test", "hostile", "--test", "models"];
     let large = [&["test", "--release"][..], &packages, &tests].concat();
-    let steps: [(&str, &[&str], Option<&str>); 6] = [
+    // The store's interleavings, all of them on its small cases.
+    let interleavings =
+        ["test", "--release", "--package", "spinward-store", "--lib", "--target-dir"];
+    let folder = project_root().join("target/loom").to_string_lossy().into_owned();
+    let interleavings = [&interleavings[..], &[&folder, "loom"]].concat();
+    let steps: [(&str, &[&str], Flags); 7] = [
         ("formatting", &["fmt", "--all", "--check"], None),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], None),
-        ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"], Some("-D warnings")),
+        (
+            "documentation",
+            &["doc", "--workspace", "--no-deps", "--quiet"],
+            Some(("RUSTDOCFLAGS", "-D warnings")),
+        ),
         ("tests", &["test", "--workspace"], None),
         ("release build", &["build", "--release"], None),
         ("hostile input and large models", &large, None),
+        ("interleavings of threads", &interleavings, Some(("RUSTFLAGS", "--cfg loom"))),
     ];
-    for (name, arguments, rustdoc) in steps {
+    for (name, arguments, flags) in steps {
         heading(name);
-        let code = cargo(arguments, rustdoc)?;
+        let code = cargo(arguments, flags)?;
         if code != 0 {
             return Ok(ExitCode::from(code));
         }
@@ -69,12 +79,15 @@ fn heading(name: &str) {
     println!("\n== {name} ==");
 }
 
+/// A variable of the environment and its value.
+type Flags = Option<(&'static str, &'static str)>;
+
 /// Runs cargo and gives its exit code.
-pub fn cargo(arguments: &[&str], rustdoc: Option<&str>) -> Result<u8> {
+pub fn cargo(arguments: &[&str], flags: Flags) -> Result<u8> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(project_root());
-    if let Some(flags) = rustdoc {
-        command.env("RUSTDOCFLAGS", flags);
+    if let Some((name, value)) = flags {
+        command.env(name, value);
     }
     let status = command.status().context("cannot run cargo")?;
     Ok(exit_code(status.code()))
