@@ -8,7 +8,7 @@ use loom::thread;
 use crate::budget::Budget;
 use crate::index::{Entry, Index, Records};
 use crate::sync::{AtomicU32, Ordering};
-use crate::{Full, Store, Worker};
+use crate::Full;
 
 /// Records at places 1, 2, ...: their keys, zero while they are not written.
 struct Keys([AtomicU32; 6]);
