@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use loom::thread;
 
+use crate::Full;
 use crate::budget::Budget;
 use crate::index::{Entry, Index, Records};
 use crate::sync::{AtomicU32, Ordering};
-use crate::Full;
 
 /// Records at places 1, 2, ...: their keys, zero while they are not written.
 struct Keys([AtomicU32; 6]);
