@@ -401,10 +401,24 @@ impl Batch {
         &self.bytes[start..self.successors[index].end]
     }
 
-    /// Bytes in use, about; vectors that grow may take as much again.
-    fn bytes(&self) -> usize {
-        2 * self.bytes.capacity()
-            + 2 * self.successors.capacity() * (size_of::<Successor>() + size_of::<(u32, bool)>())
+    /// Makes room for a successor of so many bytes. The room is held on to while the store grows,
+    /// from batch to batch, so it stays counted.
+    fn make_room(&mut self, bytes: usize, memory: &Memory) -> Result<(), Limit> {
+        let held = self.bytes.capacity();
+        let needed = self.bytes.len() + bytes;
+        if needed > held {
+            memory.lend(self.uncounted() as u64)?;
+            let room = needed.max(2 * held);
+            memory.take(room as u64)?;
+            self.bytes.reserve_exact(room - self.bytes.len());
+            memory.give_back(held as u64);
+        }
+        Ok(())
+    }
+
+    /// Bytes in use beside the successors' own, about; vectors that grow may take as much again.
+    fn uncounted(&self) -> usize {
+        2 * self.successors.capacity() * (size_of::<Successor>() + size_of::<(u32, bool)>())
             + 2 * self.violations.capacity() * size_of::<(Violation, usize)>()
     }
 }
@@ -423,9 +437,7 @@ struct Expansion<'e, S, T> {
 impl<S: System, T: Store> Expansion<'_, S, T> {
     fn add(&mut self, state: &[u8], steps: &[Step]) -> Result<(), Limit> {
         let batch = &mut *self.batch;
-        if batch.bytes.len() + state.len() > batch.bytes.capacity() {
-            self.memory.lend((batch.bytes() + state.len()) as u64)?;
-        }
+        batch.make_room(state.len(), self.memory)?;
         let prepared = self.store.prepare(self.system.key(state), self.worker)?;
         self.store.prefetch(prepared);
         batch.bytes.extend_from_slice(state);
@@ -447,6 +459,6 @@ impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        unless_hit(self.memory.lend((bytes + self.batch.bytes()) as u64), &mut self.limit)
+        unless_hit(self.memory.lend((bytes + self.batch.uncounted()) as u64), &mut self.limit)
     }
 }

@@ -86,6 +86,17 @@ fn the_memory_budget_is_kept() {
     assert!(outcome.counts.memory <= 1_000_000);
 }
 
+/// A breadth-first search holds the successors of 32 states at a time, beside all states it stores.
+#[test]
+fn large_successors_count_while_the_store_grows() {
+    let (bytes, budget) = (240_000, 64_000_000);
+    let request = within(Limits { memory: Some(budget), ..Limits::default() });
+    let large = Tree { bytes, ..tree() };
+    let outcome = bfs(&large, &mut (), &request, &mut |_| {});
+    let held = (outcome.counts.states + 2 * 32) * bytes as u64;
+    assert!(held <= budget, "{held} of {budget} bytes");
+}
+
 #[test]
 fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
     let wrong = Tree { wrong: true, ..tree() };
