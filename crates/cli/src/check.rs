@@ -91,12 +91,12 @@ pub struct Args {
     #[arg(long, value_name = "off|on", hide = true)]
     symmetry: Option<Switch>,
 
-    /// How visited states are remembered: exact, or stack (only the run at hand)
+    /// How visited states are remembered: exact, tree (less memory), or stack (only the run at hand)
     #[arg(long, value_name = "NAME", help_heading = "How to search")]
     store: Option<Store>,
 
     /// How steps are computed: compiled or interpreter
-    #[arg(long, value_name = "NAME", hide = true)]
+    #[arg(long, value_name = "NAME", help_heading = "How to search")]
     engine: Option<Engine>,
 
     /// How many threads may search
