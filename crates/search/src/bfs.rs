@@ -20,13 +20,14 @@
 use std::collections::BTreeMap;
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
-use spinward_store::{Exact, Full, Numbers, Store, Tree, Worker};
+use spinward_store::{Full, Numbers, Store, Worker};
 
 use crate::chunked::{Chunked, Queue};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, Memory, Watch, bound, longer, unless_hit};
-use crate::outcome::{Counts, Found, Keep, Outcome, Progress, Request, Stopped};
+use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
+use crate::start::{Algorithm, Start};
 
 /// How many states are expanded together.
 const BATCH: usize = 32;
@@ -41,34 +42,25 @@ pub fn bfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    let memory = Memory::new(request.limits.memory);
-    match request.keep {
-        Keep::Exact => {
-            with_store(Exact::new(memory.budget()), system, scratch, request, memory, progress)
-        }
-        Keep::Tree => {
-            with_store(Tree::new(memory.budget()), system, scratch, request, memory, progress)
-        }
-    }
+    Start { system, scratch, request, progress }.run::<BreadthFirst>()
 }
 
-fn with_store<S: System, T: Store>(
-    store: Result<T, Full>,
-    system: &S,
-    scratch: &mut S::Scratch,
-    request: &Request,
-    memory: Memory,
-    progress: &mut dyn FnMut(&Progress),
-) -> Outcome {
-    let search = store.and_then(|store| Bfs::new(system, request, store, memory));
-    let mut search = match search {
-        Ok(search) => search,
-        Err(full) => return Outcome::without_room(full.into()),
-    };
-    let mut watch = Watch::new(&request.limits, progress);
-    let stopped = search.run(scratch, &mut watch).err();
-    drop(watch);
-    request.limits.undisturbed(|| search.finish(scratch, stopped))
+/// Names the search.
+enum BreadthFirst {}
+
+impl Algorithm for BreadthFirst {
+    fn search<S: System, T: Store>(
+        start: Start<'_, S>,
+        store: T,
+        memory: Memory,
+    ) -> Result<Outcome, Full> {
+        let Start { system, scratch, request, progress } = start;
+        let mut search = Bfs::new(system, request, store, memory)?;
+        let mut watch = Watch::new(&request.limits, progress);
+        let stopped = search.run(scratch, &mut watch).err();
+        drop(watch);
+        Ok(request.limits.undisturbed(|| search.finish(scratch, stopped)))
+    }
 }
 
 struct Bfs<'a, S: System, T> {

@@ -16,13 +16,14 @@
 //! bound is missed; the time may then be quadratic.
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
-use spinward_store::{Exact, Full, Store, Tree, Worker};
+use spinward_store::{Full, Store, Worker};
 
 use crate::chunked::{Bits, Chunked};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
-use crate::outcome::{Counts, Found, Keep, Outcome, Progress, Request, Stopped};
+use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
+use crate::start::{Algorithm, Start};
 
 /// Searches depth-first.
 pub fn dfs<S: System>(
@@ -31,40 +32,32 @@ pub fn dfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    let memory = Memory::new(request.limits.memory);
-    match request.keep {
-        Keep::Exact => {
-            with_store(Exact::new(memory.budget()), system, scratch, request, memory, progress)
-        }
-        Keep::Tree => {
-            with_store(Tree::new(memory.budget()), system, scratch, request, memory, progress)
-        }
-    }
+    Start { system, scratch, request, progress }.run::<DepthFirst>()
 }
 
-fn with_store<S: System, T: Store>(
-    store: Result<T, Full>,
-    system: &S,
-    scratch: &mut S::Scratch,
-    request: &Request,
-    memory: Memory,
-    progress: &mut dyn FnMut(&Progress),
-) -> Outcome {
-    let mut search = match store {
-        Ok(store) => Dfs::new(system, request, store, memory),
-        Err(full) => return Outcome::without_room(full.into()),
-    };
-    let mut watch = Watch::new(&request.limits, progress);
-    let mut stopped = search.run(scratch, &mut watch).err();
-    drop(watch);
-    if let Some(Stopped::Limit(_)) = stopped {
-        // Not `?`: that the limit ended the search stays true.
-        let _ = search.report_waiting();
-    } else if search.shortens() && search.findings.len() > 0 {
-        // What is longer than the run found was not looked at.
-        stopped = Some(Stopped::Errors);
+/// Names the search.
+enum DepthFirst {}
+
+impl Algorithm for DepthFirst {
+    fn search<S: System, T: Store>(
+        start: Start<'_, S>,
+        store: T,
+        memory: Memory,
+    ) -> Result<Outcome, Full> {
+        let Start { system, scratch, request, progress } = start;
+        let mut search = Dfs::new(system, request, store, memory);
+        let mut watch = Watch::new(&request.limits, progress);
+        let mut stopped = search.run(scratch, &mut watch).err();
+        drop(watch);
+        if let Some(Stopped::Limit(_)) = stopped {
+            // Not `?`: that the limit ended the search stays true.
+            let _ = search.report_waiting();
+        } else if search.shortens() && search.findings.len() > 0 {
+            // What is longer than the run found was not looked at.
+            stopped = Some(Stopped::Errors);
+        }
+        Ok(request.limits.undisturbed(|| search.finish(scratch, stopped)))
     }
-    request.limits.undisturbed(|| search.finish(scratch, stopped))
 }
 
 /// What waits on the stack, or is entered.

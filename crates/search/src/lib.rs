@@ -12,6 +12,7 @@ mod findings;
 mod limits;
 mod outcome;
 mod rebuild;
+mod start;
 pub mod stateless;
 
 pub use limits::{Limit, Limits};
