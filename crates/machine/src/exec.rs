@@ -44,8 +44,6 @@ pub struct Findings {
     pub tried: Vec<bool>,
     /// What `printf` prints, if somebody wants to know.
     pub prints: Option<String>,
-    /// Whether compiled code is used, which prints nothing.
-    pub compiled: bool,
     mistakes: Mistakes,
 }
 
@@ -436,7 +434,8 @@ impl Machine {
                 return self.receive(work, process, id, timeout, offered, findings);
             }
             Action::Die => {
-                work.shape = work.shape.pop_process();
+                let without = work.shape.without_youngest().cloned();
+                work.shape = without.expect("the process that dies is the youngest");
                 work.state.truncate(work.shape.bytes);
                 self.note_shape(work);
             }

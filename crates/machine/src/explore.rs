@@ -18,7 +18,7 @@ use crate::Machine;
 use crate::eval::{Context, Mistakes};
 use crate::exec::{Findings, Guard, Message, Work};
 use crate::memory::load_u16;
-use crate::native::{self, Mover, Native, Scanned};
+use crate::native::{Native, Origin, Walk};
 use crate::shape::Shape;
 use crate::system::{Flow, Sink, Step};
 use crate::violation::{RuntimeError, Violation};
@@ -44,14 +44,9 @@ const SPARE_FRAMES: usize = 1024;
 struct Scan {
     /// The process whose transitions are tried; those above it are done.
     process: usize,
-    /// Its first transition, the next one to try, and the end of the list.
-    first: u32,
+    /// The next transition to try, and the end of the list.
     next: u32,
     end: u32,
-    /// Which of the transitions around the next one are possible, as far as compiled code knows.
-    scanned: Scanned,
-    /// The first of those transitions, if compiled code was asked about any.
-    asked: Option<u32>,
     /// Whether one of its transitions was possible.
     moved: bool,
     /// The escape sequence that was entered: only transitions of the same one count then.
@@ -72,16 +67,6 @@ impl Scan {
         }
         self.next += 1;
         Some(id)
-    }
-
-    /// Sees to it that compiled code was asked about a transition; says which bit of the answer it is.
-    fn ask(&mut self, native: &Native, id: u32, state: &[u8], mover: Mover<'_>) -> u32 {
-        let bit = (id - self.first) % native::SCANNED;
-        if self.asked != Some(id - bit) {
-            self.asked = Some(id - bit);
-            self.scanned = native.scan(TransitionId(id - bit), state, mover);
-        }
-        bit
     }
 
     /// Notes that a transition was possible.
@@ -118,6 +103,8 @@ pub(crate) struct Frame {
     retry: bool,
     /// How many steps lead here.
     depth: usize,
+    /// Whether nobody was asked for a move yet.
+    fresh: bool,
     /// Whether anybody could move.
     any: bool,
     /// The oldest process that may move.
@@ -153,6 +140,7 @@ impl Taken {
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) findings: Findings,
+    walk: Walk,
     frames: Vec<Frame>,
     spare: Vec<Frame>,
     next: Option<Work>,
@@ -211,6 +199,7 @@ impl Frame {
             timeout: false,
             retry: false,
             depth: 0,
+            fresh: true,
             any: false,
             lowest: 0,
             scan: Scan::default(),
@@ -221,6 +210,7 @@ impl Frame {
 
     /// Makes the frame ready to hand out its moves.
     fn rewind(&mut self) {
+        self.fresh = true;
         self.any = false;
         self.offering = false;
         let (youngest, lowest) = match self.exclusive {
@@ -256,7 +246,6 @@ impl Machine {
             self.compile();
         }
         scratch.findings.forget();
-        scratch.findings.compiled = self.native.get().is_some_and(Option::is_some);
         scratch.steps.clear();
         scratch.cyclic = false;
         if !scratch.seen.is_empty() {
@@ -285,8 +274,16 @@ impl Machine {
         for violation in self.broken_invariants(&first.work) {
             sink.violation(violation, &[])?;
         }
+        let native = self.native.get().and_then(Option::as_ref);
         while let Some(frame) = scratch.frames.last_mut() {
             scratch.steps.truncate(frame.depth);
+            if std::mem::take(&mut frame.fresh)
+                && let Some(native) = native
+                && self.may_go_natively(frame)
+            {
+                let Scratch { walk, findings, steps, .. } = scratch;
+                self.go_natively(native, frame, walk, &mut findings.tried, steps, sink)?;
+            }
             let next = scratch.next.get_or_insert_with(|| frame.work.clone());
             let taken = self.next_move(frame, next, &mut scratch.findings);
             let Some(taken) = taken else {
@@ -523,7 +520,6 @@ impl Machine {
                 frame.offering = false;
             }
             let scan = &mut frame.scan;
-            self.skip_impossible(&frame.work, scan, frame.timeout, findings);
             let Some(id) = scan.next_transition(&self.program) else {
                 if scan.process == frame.lowest {
                     return None;
@@ -539,7 +535,7 @@ impl Machine {
             let transition = self.program.transition(id);
             let context =
                 self.context(&frame.work.state, &frame.work.shape, Some(process), frame.timeout);
-            let guard = self.scanned_guard(&context, scan, id, findings);
+            let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
                 Ok(Guard::No) if findings.violations.is_empty() => continue,
@@ -559,13 +555,8 @@ impl Machine {
                 }
                 Ok(Guard::Yes) => {
                     self.determinism(process, id, &frame.work.shape, scan.moved, findings);
-                    let work = &frame.work;
-                    if self.take_natively(work, next, process, id, frame.timeout, findings) {
-                        Ok(())
-                    } else {
-                        copy(&frame.work, next);
-                        self.take(next, Some(process), id, frame.timeout, findings)
-                    }
+                    copy(&frame.work, next);
+                    self.take(next, Some(process), id, frame.timeout, findings)
                 }
                 Err(error) => Err(error),
             };
@@ -575,88 +566,43 @@ impl Machine {
         }
     }
 
-    /// Passes over transitions that compiled code knows not to be possible.
-    fn skip_impossible(
+    /// Whether compiled code may look for the moves of a frame. It knows nothing of claims, nor of a
+    /// `timeout` that lasts longer than one statement.
+    fn may_go_natively(&self, frame: &Frame) -> bool {
+        !frame.claim_turn
+            && frame.exclusive.is_none()
+            && !self.lasting(frame.timeout)
+            && !self.claim_ended(&frame.work)
+    }
+
+    /// Tells the moves of processes that compiled code finds, from the youngest on, until it does not
+    /// know those of one.
+    fn go_natively(
         &self,
-        work: &Work,
-        scan: &mut Scan,
-        timeout: bool,
-        findings: &mut Findings,
-    ) {
-        // After an escape was entered, not all transitions count as looked at.
-        let Some(native) = self.native_for(findings).filter(|_| scan.escape == 0) else {
-            return;
-        };
-        while scan.next < scan.end {
-            let mover = Mover { shape: &work.shape, process: scan.process, timeout };
-            let bit = scan.ask(native, scan.next, &work.state, mover);
-            let candidates = (scan.scanned.possible | scan.scanned.unknown) >> bit;
-            let left = (scan.end - scan.next).min(native::SCANNED - bit);
-            let skipped = candidates.trailing_zeros().min(left);
-            let from = scan.next as usize;
-            findings.tried[from..from + skipped as usize].fill(true);
-            scan.next += skipped;
-            if skipped < left {
-                return;
+        native: &Native,
+        frame: &mut Frame,
+        walk: &mut Walk,
+        tried: &mut [bool],
+        steps: &mut Vec<Step>,
+        sink: &mut dyn Sink,
+    ) -> Flow {
+        let Frame { work, timeout, depth, any, scan, .. } = frame;
+        let origin = Origin { machine: self, native, work, timeout: *timeout };
+        while scan.process > 0 {
+            let told = walk.moves(origin, scan.process - 1, tried, |state, its_steps| {
+                *any = true;
+                steps.truncate(*depth);
+                steps.extend_from_slice(its_steps);
+                sink.successor(state, steps)
+            });
+            match told {
+                Some(flow) => flow?,
+                None => break,
             }
+            scan.process -= 1;
         }
-    }
-
-    /// Whether a transition is possible, by compiled code if that knows.
-    fn scanned_guard(
-        &self,
-        context: &Context<'_>,
-        scan: &mut Scan,
-        id: TransitionId,
-        findings: &mut Findings,
-    ) -> Result<Guard, RuntimeError> {
-        if let (Some(native), Some(process)) = (self.native_for(findings), context.process) {
-            let mover = Mover { shape: context.shape, process, timeout: context.timeout };
-            let bit = scan.ask(native, id.0, context.state, mover);
-            let possible = scan.scanned.possible >> bit & 1 != 0;
-            let unknown = scan.scanned.unknown >> bit & 1 != 0;
-            let known = match (possible, unknown) {
-                (false, false) => Some(Guard::No),
-                (true, false) => Some(Guard::Yes),
-                (true, true) => Some(Guard::Offer),
-                (false, true) => None,
-            };
-            if let Some(known) = known {
-                findings.tried[id.0 as usize] = true;
-                return Ok(known);
-            }
-        }
-        self.guard(context, id, scan.moved, findings)
-    }
-
-    /// Compiled code, if the current expansion uses it.
-    fn native_for(&self, findings: &Findings) -> Option<&Native> {
-        if findings.compiled { self.native.get()?.as_ref() } else { None }
-    }
-
-    /// Takes a possible transition by compiled code, if that can.
-    fn take_natively(
-        &self,
-        work: &Work,
-        next: &mut Work,
-        process: usize,
-        id: TransitionId,
-        timeout: bool,
-        findings: &mut Findings,
-    ) -> bool {
-        let Some(native) = self.native_for(findings) else {
-            return false;
-        };
-        if !native.has_effect(id) {
-            return false;
-        }
-        copy(work, next);
-        let mover = Mover { shape: &work.shape, process, timeout };
-        let done = native.effect(id, &mut next.state, mover, &mut findings.tried);
-        if done {
-            self.advance(next, Some(process), self.program.transition(id));
-        }
-        done
+        steps.truncate(*depth);
+        Flow::Continue(())
     }
 
     /// A move whose last step `mover` takes, and how that went.
@@ -681,14 +627,12 @@ impl Machine {
         scan.moved = false;
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
-        scan.asked = None;
         let process = scan.process;
         let context = self.context(&work.state, &work.shape, Some(process), timeout);
         let automaton = self.program.automaton(work.shape.processes[process].kind);
         let transitions = automaton.state(context.control(process)).transitions.clone();
         if automaton.provided.is_none() && !self.program.uses.priorities {
             (scan.next, scan.end) = (transitions.start, transitions.end);
-            scan.first = scan.next;
             return;
         }
         let mut mistakes = Mistakes::new();
@@ -703,7 +647,6 @@ impl Machine {
         findings.violations.extend(mistakes.drain(..).map(|e| Violation::Runtime(e, first)));
         if allowed == Ok(true) {
             (scan.next, scan.end) = (transitions.start, transitions.end);
-            scan.first = scan.next;
         }
     }
 
@@ -775,11 +718,7 @@ impl Machine {
         findings: &mut Findings,
     ) -> Result<(), RuntimeError> {
         let (sender, transition) = (usize::from(send.process), send.transition);
-        let mover = Mover { shape: context.shape, process: sender, timeout: context.timeout };
-        let native = self.native_for(findings);
-        if !native.is_some_and(|n| n.offer(transition, context.state, mover, &mut offer.message)) {
-            self.offer(context, transition, &mut offer.message, findings)?;
-        }
+        self.offer(context, transition, &mut offer.message, findings)?;
         (offer.sender, offer.transition, offer.answered) = (sender, transition, false);
         offer.scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
         copy(work, &mut offer.offered);
@@ -816,31 +755,8 @@ impl Machine {
             };
             let process = scan.process;
             let offered = &offer.offered;
-            let mover = Mover { shape: &offered.shape, process, timeout };
-            let native = self.native_for(findings);
-            let mut known = false;
-            if let Some(native) = native {
-                let bit = (id.0 - scan.first) % native::SCANNED;
-                if bit == 0 {
-                    let state = &offered.state;
-                    scan.scanned = native.scan_answers(id, state, mover, &offer.message);
-                    if scan.scanned.possible | scan.scanned.unknown == 0 {
-                        scan.next = scan.end.min(id.0 + native::SCANNED);
-                        continue;
-                    }
-                }
-                known = scan.scanned.unknown >> bit & 1 == 0;
-                if known && scan.scanned.possible >> bit & 1 == 0 {
-                    continue;
-                }
-            }
             let context = self.context(&offered.state, &offered.shape, Some(process), timeout);
-            let answers = if known {
-                findings.tried[id.0 as usize] = true;
-                Ok(true)
-            } else {
-                self.answers(&context, id, &offer.message, findings)
-            };
+            let answers = self.answers(&context, id, &offer.message, findings);
             let done = match answers {
                 Ok(false) if findings.violations.is_empty() => continue,
                 Ok(false) => return Some(Taken::nothing()),
@@ -848,17 +764,7 @@ impl Machine {
                     findings.violations.append(&mut offer.wrong);
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
                     copy(&offer.offered, next);
-                    let mover = Mover { shape: &offer.offered.shape, process, timeout };
-                    let tried = &mut findings.tried;
-                    if native.is_some_and(|n| {
-                        n.answer_effect(id, &mut next.state, mover, &offer.message, tried)
-                    }) {
-                        self.advance(next, Some(process), self.program.transition(id));
-                        Ok(())
-                    } else {
-                        copy(&offer.offered, next);
-                        self.take_answer(next, process, id, timeout, &offer.message, findings)
-                    }
+                    self.take_answer(next, process, id, timeout, &offer.message, findings)
                 }
                 Err(error) => Err(error),
             };

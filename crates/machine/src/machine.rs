@@ -189,7 +189,6 @@ impl Machine {
             });
         };
         scratch.findings.prints = Some(String::new());
-        scratch.findings.compiled = false;
         let (mut found, at_rest) = if claim_turn {
             (self.claim_moves(work, scratch, take), true)
         } else {

@@ -113,16 +113,16 @@ impl Shapes {
 }
 
 impl Shape {
-    /// The shape without the youngest process and the channels created since.
-    pub fn pop_process(self: &Arc<Self>) -> Arc<Self> {
+    /// The shape without the youngest process and the channels created since, if there is one.
+    pub fn without_youngest(&self) -> Option<&Arc<Self>> {
         let mut shape = self;
         while let Some((below, entity)) = &shape.below {
             if matches!(entity, Entity::Process(_)) {
-                return below.clone();
+                return Some(below);
             }
             shape = below;
         }
-        shape.clone()
+        None
     }
 }
 

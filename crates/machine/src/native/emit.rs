@@ -14,7 +14,7 @@ use spinward_program::ir::{
 };
 
 use super::kinds::{KindEntry, Kinds};
-use super::{Env, move_bytes};
+use super::walk::{self, Env};
 use crate::shape::{Header, Placed};
 
 /// Messages of at most so many bytes in all are moved by code without a call.
@@ -40,8 +40,49 @@ pub(super) struct Emitter<'a, 'b> {
     /// Where to go if the interpreter must take over.
     pub slow: Block,
     pub pointer: Type,
-    /// How [`move_bytes`] is called.
-    pub move_bytes: SigRef,
+    /// How helpers are called, by their number.
+    pub helpers: [SigRef; Helper::ALL.len()],
+}
+
+/// What compiled code has done by a function of this crate.
+#[derive(Clone, Copy)]
+pub(super) enum Helper {
+    Fork,
+    Die,
+    Create,
+    Answer,
+    CloseGap,
+    OpenGap,
+}
+
+impl Helper {
+    pub const ALL: [Self; 6] =
+        [Self::Fork, Self::Die, Self::Create, Self::Answer, Self::CloseGap, Self::OpenGap];
+
+    fn address(self) -> usize {
+        let function = match self {
+            Self::Fork => walk::fork as *const (),
+            Self::Die => walk::die as *const (),
+            Self::Create => walk::create as *const (),
+            Self::Answer => walk::answer as *const (),
+            Self::CloseGap => walk::close_gap as *const (),
+            Self::OpenGap => walk::open_gap as *const (),
+        };
+        function as usize
+    }
+
+    /// What it takes and returns.
+    pub fn signature(self, pointer: Type) -> (&'static [Type], Option<Type>) {
+        const { assert!(size_of::<usize>() == 8, "addresses are written as 64 bits below") };
+        debug_assert_eq!(pointer, types::I64);
+        match self {
+            Self::Fork => (&[types::I64, types::I64, types::I32, types::I32], Some(types::I64)),
+            Self::Die => (&[types::I64, types::I64], None),
+            Self::Create => (&[types::I64, types::I64, types::I32, types::I32], Some(types::I32)),
+            Self::Answer => (&[types::I64, types::I64, types::I32, types::I32], Some(types::I64)),
+            Self::CloseGap | Self::OpenGap => (&[types::I64, types::I32, types::I32], None),
+        }
+    }
 }
 
 /// A channel that can hold messages.
@@ -230,11 +271,21 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// Ends the function where the interpreter takes over.
-    pub fn end_slow(&mut self) {
+    /// Ends the function, also where the interpreter takes over.
+    pub fn finish(&mut self) {
+        let known = self.builder.ins().iconst(types::I64, 0);
+        self.builder.ins().return_(&[known]);
         self.builder.switch_to_block(self.slow);
-        let not_done = self.builder.ins().iconst(types::I64, 1);
-        self.builder.ins().return_(&[not_done]);
+        let unknown = self.builder.ins().iconst(types::I64, 1);
+        self.builder.ins().return_(&[unknown]);
+    }
+
+    /// Calls a helper; what it returns, or nothing of use.
+    pub fn call(&mut self, helper: Helper, arguments: &[Value]) -> Value {
+        let function = self.builder.ins().iconst(self.pointer, helper.address() as i64);
+        let signature = self.helpers[helper as usize];
+        let call = self.builder.ins().call_indirect(signature, function, arguments);
+        self.builder.inst_results(call).first().copied().unwrap_or(function)
     }
 
     /// The interpreter takes over always; what follows is never reached.
@@ -449,34 +500,27 @@ impl<'a> Emitter<'a, '_> {
         Some((kind, number))
     }
 
-    /// Whether a transition is possible (1), not (0), or if somebody takes what it offers (3).
-    pub fn status(&mut self, transition: &Transition) -> Value {
-        let Action::Send { channel, .. } = &transition.action else {
-            return self.guard(transition);
-        };
-        let Target { program, kinds, .. } = self.target;
-        let offer = |e: &mut Self| e.builder.ins().iconst(types::I8, 3);
+    /// Whether a send on this channel is an offer; none if it never is.
+    pub fn is_offer(&mut self, channel: &Expr) -> Option<Value> {
+        let kinds = self.target.kinds;
         if kinds.is_rendezvous(channel) {
-            return offer(self);
+            return Some(self.truth(true));
         }
-        let any = |test: fn(&ChannelType) -> bool| program.channels.iter().any(test);
-        if kinds.known(channel).is_some() || !any(|kind| kind.capacity == 0) {
-            return self.guard(transition);
+        if kinds.known(channel).is_some() || !kinds.any_rendezvous() {
+            return None;
+        }
+        Some(self.holds_nothing(channel))
+    }
+
+    /// Whether a channel is one for rendezvous.
+    fn holds_nothing(&mut self, channel: &Expr) -> Value {
+        if !self.target.kinds.any_buffered() {
+            return self.truth(true);
         }
         let number = self.value(channel);
-        let (at, entry) = self.look_up(number);
+        let (_, entry) = self.look_up(number);
         let capacity = self.capacity(entry);
-        let buffered = self.builder.ins().icmp_imm_s(IntCC::NotEqual, capacity, 0);
-        self.choose(
-            buffered,
-            types::I8,
-            |e| {
-                e.expect(entry, KindEntry::COUNT_BYTES, Scalar::U8.bytes());
-                let count = e.load(at, 0, Scalar::U8);
-                e.builder.ins().icmp(IntCC::UnsignedLessThan, count, capacity)
-            },
-            offer,
-        )
+        self.builder.ins().icmp_imm_s(IntCC::Equal, capacity, 0)
     }
 
     fn message_count(&mut self, channel: &Channel<'_>) -> Value {
@@ -494,23 +538,62 @@ impl<'a> Emitter<'a, '_> {
 
     /// Whether a receive from a channel is possible.
     fn receivable(&mut self, channel: &Expr, random: bool, args: &[ReceiveArg]) -> Value {
-        let channel = match self.channel(channel, Some(args.len())) {
-            Some(channel) if !random => channel,
-            _ => return self.no_truth(),
-        };
-        let layout = channel.kind;
-        let count = self.message_count(&channel);
-        let mut fits = self.builder.ins().icmp_imm_s(IntCC::NotEqual, count, 0);
-        let start = layout.count().bytes();
-        for (arg, field) in args.iter().zip(&layout.fields) {
-            let ReceiveArg::Match(value) = arg else {
-                continue;
-            };
+        match self.channel(channel, Some(args.len())) {
+            Some(channel) => self.find(&channel, random, args).0,
+            None => self.no_truth(),
+        }
+    }
+
+    /// The message that a receive takes, the first or at random the first that fits: whether there is
+    /// one, and its address less the bytes in front of the first.
+    fn find(
+        &mut self,
+        channel: &Channel<'_>,
+        random: bool,
+        args: &[ReceiveArg],
+    ) -> (Value, Value) {
+        let count = self.message_count(channel);
+        if !random || matches!(channel.capacity, Capacity::Known(1)) {
+            let any = self.builder.ins().icmp_imm_s(IntCC::NotEqual, count, 0);
             // Past the last message there are zeros, so looking is harmless.
-            fits = self.and_then(fits, value, |e, value| {
-                let has = e.load(channel.at, (start + field.offset) as i32, field.scalar);
-                e.builder.ins().icmp(IntCC::Equal, value, has)
-            });
+            return (self.fits(any, channel.at, channel.kind, args), channel.at);
+        }
+        let size = i64::from(channel.kind.message_bytes);
+        let bytes = self.builder.ins().imul_imm_s(count, size);
+        let bytes = self.builder.ins().uextend(self.pointer, bytes);
+        let end = self.builder.ins().iadd(channel.at, bytes);
+        let [each, look, found] = std::array::from_fn(|_| self.builder.create_block());
+        let at = self.builder.append_block_param(each, self.pointer);
+        let fits = self.builder.append_block_param(found, types::I8);
+        self.builder.ins().jump(each, &[channel.at.into()]);
+        self.builder.switch_to_block(each);
+        let left = self.builder.ins().icmp(IntCC::NotEqual, at, end);
+        self.builder.ins().brif(left, look, &[], found, &[left.into()]);
+        self.builder.switch_to_block(look);
+        let fits_here = self.fits(left, at, channel.kind, args);
+        let next = self.builder.ins().iadd_imm_s(at, size);
+        self.builder.ins().brif(fits_here, found, &[fits_here.into()], each, &[next.into()]);
+        self.builder.switch_to_block(found);
+        (fits, at)
+    }
+
+    /// Whether `before` holds and the message at an address fits.
+    fn fits(
+        &mut self,
+        before: Value,
+        at: Value,
+        kind: &ChannelType,
+        args: &[ReceiveArg],
+    ) -> Value {
+        let start = kind.count().bytes();
+        let mut fits = before;
+        for (arg, field) in args.iter().zip(&kind.fields) {
+            if let ReceiveArg::Match(value) = arg {
+                fits = self.and_then(fits, value, |e, value| {
+                    let has = e.load(at, (start + field.offset) as i32, field.scalar);
+                    e.builder.ins().icmp(IntCC::Equal, value, has)
+                });
+            }
         }
         fits
     }
@@ -562,10 +645,18 @@ impl<'a> Emitter<'a, '_> {
                 self.against(IntCC::UnsignedLessThan, count, &channel)
             }
             Action::Receive { channel, random, keep, args } => {
-                if !keep && self.target.kinds.is_rendezvous(channel) {
-                    return self.truth(false);
+                let kinds = self.target.kinds;
+                if *keep || kinds.known(channel).is_some() && !kinds.is_rendezvous(channel) {
+                    return self.receivable(channel, *random, args);
                 }
-                self.receivable(channel, *random, args)
+                // Where no message is offered, there is none in a rendezvous.
+                let nothing = self.is_offer(channel).unwrap_or_else(|| self.truth(false));
+                self.choose(
+                    nothing,
+                    types::I8,
+                    |e| e.truth(false),
+                    |e| e.receivable(channel, *random, args),
+                )
             }
             Action::Die => {
                 let next = self.env_field(Env::PID);
@@ -596,11 +687,11 @@ impl<'a> Emitter<'a, '_> {
             Action::PrintMtype(value, _) => {
                 self.value(value);
             }
-            Action::Send { channel, sorted: false, args } if !self.target.traced => {
-                self.send(channel, args);
+            Action::Send { channel, sorted, args } if !self.target.traced => {
+                self.send(channel, *sorted, args);
             }
-            Action::Receive { channel, random: false, keep, args } if !self.target.traced => {
-                self.receive(channel, *keep, args);
+            Action::Receive { channel, random, keep, args } if !self.target.traced => {
+                self.receive(channel, *random, *keep, args);
             }
             Action::DStep { entry } => self.d_step(transition, *entry, false),
             _ => self.give_up(),
@@ -631,7 +722,7 @@ impl<'a> Emitter<'a, '_> {
         self.store(at, offset, place.scalar, value);
     }
 
-    fn send(&mut self, channel: &Expr, args: &[Expr]) {
+    fn send(&mut self, channel: &Expr, sorted: bool, args: &[Expr]) {
         let values: Vec<_> = args.iter().map(|arg| self.value(arg)).collect();
         let Some(channel) = self.channel(channel, Some(args.len())) else {
             return self.give_up();
@@ -643,7 +734,8 @@ impl<'a> Emitter<'a, '_> {
             let index = self.builder.ins().uextend(self.pointer, count);
             let size = i64::from(channel.kind.message_bytes);
             let distance = self.builder.ins().imul_imm_s(index, size);
-            self.builder.ins().iadd(channel.at, distance)
+            let end = self.builder.ins().iadd(channel.at, distance);
+            if sorted { self.make_place(&channel, end, &values) } else { end }
         };
         let start = channel.kind.count().bytes();
         for (value, field) in values.into_iter().zip(&channel.kind.fields) {
@@ -653,15 +745,52 @@ impl<'a> Emitter<'a, '_> {
         self.store(channel.at, 0, channel.kind.count(), count);
     }
 
-    fn receive(&mut self, channel: &Expr, keep: bool, args: &[ReceiveArg]) {
+    /// Moves the messages up that come after a new one in order: all from the first that is larger.
+    /// The new values count as sent, not as stored.
+    fn make_place(&mut self, channel: &Channel<'_>, end: Value, values: &[Value]) -> Value {
+        let start = channel.kind.count().bytes();
+        let size = i64::from(channel.kind.message_bytes);
+        let [each, look, next, found] = std::array::from_fn(|_| self.builder.create_block());
+        let at = self.builder.append_block_param(each, self.pointer);
+        self.builder.ins().jump(each, &[channel.at.into()]);
+        self.builder.switch_to_block(each);
+        let left = self.builder.ins().icmp(IntCC::NotEqual, at, end);
+        self.builder.ins().brif(left, look, &[], found, &[]);
+        self.builder.switch_to_block(look);
+        for (&value, field) in values.iter().zip(&channel.kind.fields) {
+            let [not_larger, equal] = std::array::from_fn(|_| self.builder.create_block());
+            let has = self.load(at, (start + field.offset) as i32, field.scalar);
+            let smaller = self.builder.ins().icmp(IntCC::SignedLessThan, value, has);
+            self.builder.ins().brif(smaller, found, &[], not_larger, &[]);
+            self.builder.switch_to_block(not_larger);
+            let same = self.builder.ins().icmp(IntCC::Equal, value, has);
+            self.builder.ins().brif(same, equal, &[], next, &[]);
+            self.builder.switch_to_block(equal);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+        let after = self.builder.ins().iadd_imm_s(at, size);
+        self.builder.ins().jump(each, &[after.into()]);
+        self.builder.switch_to_block(found);
+        let moved = self.builder.ins().isub(end, at);
+        let bytes = self.builder.ins().iadd_imm_s(moved, size);
+        let bytes = self.builder.ins().ireduce(types::I32, bytes);
+        let from = self.builder.ins().iadd_imm_s(at, i64::from(start));
+        let size = self.number(size as i32);
+        self.call(Helper::OpenGap, &[from, size, bytes]);
+        at
+    }
+
+    fn receive(&mut self, channel: &Expr, random: bool, keep: bool, args: &[ReceiveArg]) {
         let Some(channel) = self.channel(channel, Some(args.len())) else {
             return self.give_up();
         };
+        let at = if random { self.find(&channel, true, args).1 } else { channel.at };
         let start = channel.kind.count().bytes();
         let mut values = Vec::with_capacity(args.len());
         for (arg, field) in args.iter().zip(&channel.kind.fields) {
             if let ReceiveArg::Store(place) = arg {
-                let value = self.load(channel.at, (start + field.offset) as i32, field.scalar);
+                let value = self.load(at, (start + field.offset) as i32, field.scalar);
                 values.push((place, value));
             }
         }
@@ -672,21 +801,24 @@ impl<'a> Emitter<'a, '_> {
             let count = self.message_count(&channel);
             let count = self.builder.ins().iadd_imm_s(count, -1);
             self.store(channel.at, 0, channel.kind.count(), count);
-            self.shift(&channel, start, channel.kind.message_bytes);
+            self.shift(&channel, at, start, channel.kind.message_bytes);
         }
     }
 
-    /// Takes the first message out; past the last one there are zeros, so all of the channel moves.
-    fn shift(&mut self, channel: &Channel<'_>, start: u32, message: u32) {
+    /// Takes the message at an address out; past the last one there are zeros, so all that follow
+    /// move.
+    fn shift(&mut self, channel: &Channel<'_>, from: Value, start: u32, message: u32) {
         match channel.capacity {
-            Capacity::Known(capacity) if capacity * message <= MOVED_INLINE => {
+            Capacity::Known(capacity)
+                if from == channel.at && capacity * message <= MOVED_INLINE =>
+            {
                 let moved = (capacity - 1) * message;
                 let mut done = 0;
                 while done < moved {
                     let size = largest_power(moved - done);
                     let ty = Type::int(size as u16 * 8).expect("1, 2, 4 or 8 bytes");
-                    let from = (start + message + done) as i32;
-                    let word = self.builder.ins().load(ty, flags(), channel.at, from);
+                    let next = (start + message + done) as i32;
+                    let word = self.builder.ins().load(ty, flags(), channel.at, next);
                     self.builder.ins().store(flags(), word, channel.at, (start + done) as i32);
                     done += size;
                 }
@@ -704,12 +836,12 @@ impl<'a> Emitter<'a, '_> {
                     Capacity::Loaded(capacity) => capacity,
                 };
                 let bytes = self.builder.ins().imul_imm_s(capacity, i64::from(message));
-                let at = self.builder.ins().iadd_imm_s(channel.at, i64::from(start));
+                let before = self.builder.ins().isub(from, channel.at);
+                let before = self.builder.ins().ireduce(types::I32, before);
+                let bytes = self.builder.ins().isub(bytes, before);
+                let at = self.builder.ins().iadd_imm_s(from, i64::from(start));
                 let message = self.number(message as i32);
-                let function = move_bytes as *const () as usize;
-                let function = self.builder.ins().iconst(self.pointer, function as i64);
-                let arguments = [at, message, bytes];
-                self.builder.ins().call_indirect(self.move_bytes, function, &arguments);
+                self.call(Helper::CloseGap, &[at, message, bytes]);
             }
         }
     }
@@ -719,7 +851,7 @@ pub(super) fn flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
-fn largest_power(bytes: u32) -> u32 {
+pub(super) fn largest_power(bytes: u32) -> u32 {
     1 << bytes.ilog2().min(3)
 }
 
@@ -739,7 +871,7 @@ fn is_arithmetic(op: BinaryOp) -> bool {
 
 /// Whether computing an expression is cheap and cannot go wrong, so that it does not matter whether
 /// it is computed.
-fn is_harmless(expr: &Expr) -> bool {
+pub(super) fn is_harmless(expr: &Expr) -> bool {
     match expr {
         Expr::Const(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout => true,
         Expr::Load(place) => place.indexes.is_empty(),

@@ -1,14 +1,17 @@
-//! Whole `d_step` sequences, and answers to the offer of a rendezvous.
+//! Moves: one after the other as the automaton has them, whole `d_step` sequences, offers of a
+//! rendezvous and answers to them.
+
+use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Type, Value, types};
 use rustc_hash::FxHashMap;
 use spinward_program::ir::{
-    Action, Automaton, Expr, Place, ReceiveArg, StateId, Transition, TransitionId,
+    Action, Automaton, Expr, MessageField, Place, ReceiveArg, StateId, Transition, TransitionId,
 };
 
-use super::Env;
-use super::emit::{Emitter, flags};
+use super::emit::{Emitter, Helper, flags, largest_power};
+use super::walk::Env;
 
 /// After so many steps of a `d_step` the interpreter takes over, which notices if it never ends.
 const PATIENCE: i64 = 10_000;
@@ -17,6 +20,167 @@ const PATIENCE: i64 = 10_000;
 type Blocks = FxHashMap<StateId, Block>;
 
 impl<'a> Emitter<'a, '_> {
+    /// A process that may not move has no moves.
+    pub fn stop_unless_provided(&mut self, automaton: &Automaton) {
+        if let Some(provided) = &automaton.provided {
+            let may_move = self.condition(provided);
+            let [go_on, stop] = std::array::from_fn(|_| self.builder.create_block());
+            self.builder.ins().brif(may_move, go_on, &[], stop, &[]);
+            self.builder.switch_to_block(stop);
+            let known = self.builder.ins().iconst(types::I64, 0);
+            self.builder.ins().return_(&[known]);
+            self.builder.switch_to_block(go_on);
+        }
+    }
+
+    /// Appends all moves by transitions of a local state, of which an `else` is the last.
+    pub fn moves(&mut self, transitions: &[(TransitionId, &Transition)]) {
+        let mut moved = self.truth(false);
+        for &(id, transition) in transitions {
+            let next = self.builder.create_block();
+            let also_moved = self.builder.append_block_param(next, types::I8);
+            let possible = match &transition.action {
+                Action::Else => self.builder.ins().bxor_imm_u(moved, 1),
+                Action::Send { channel, args, .. } => match self.is_offer(channel) {
+                    Some(offers) => {
+                        let [offer, send] = std::array::from_fn(|_| self.builder.create_block());
+                        self.builder.ins().brif(offers, offer, &[], send, &[]);
+                        self.builder.switch_to_block(offer);
+                        let answered = self.offer(id, transition, channel, args);
+                        let either = self.builder.ins().bor(moved, answered);
+                        self.builder.ins().jump(next, &[either.into()]);
+                        self.builder.switch_to_block(send);
+                        self.guard(transition)
+                    }
+                    None => self.guard(transition),
+                },
+                _ => self.guard(transition),
+            };
+            let taken = self.builder.create_block();
+            self.builder.ins().brif(possible, taken, &[], next, &[moved.into()]);
+            self.builder.switch_to_block(taken);
+            self.take(id, transition, |e| e.lasting_effect(transition));
+            let yes = self.truth(true);
+            self.builder.ins().jump(next, &[yes.into()]);
+            self.builder.switch_to_block(next);
+            moved = also_moved;
+        }
+    }
+
+    /// Appends the move by a transition if it takes the message that is offered.
+    pub fn take_offered(&mut self, id: TransitionId, transition: &Transition) {
+        let takes = self.answer(transition);
+        let [taken, next] = std::array::from_fn(|_| self.builder.create_block());
+        self.builder.ins().brif(takes, taken, &[], next, &[]);
+        self.builder.switch_to_block(taken);
+        self.note_tried(id.0..id.0 + 1);
+        self.take(id, transition, |e| e.answer_effect(transition));
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Appends a copy of the state, with the effect of a transition and the process gone on.
+    fn take(
+        &mut self,
+        id: TransitionId,
+        transition: &Transition,
+        effect: impl FnOnce(&mut Self),
+    ) {
+        let number = self.number(id.0 as i32);
+        let alone = self.number(transition.atomic.into());
+        let copy = self.call(Helper::Fork, &[self.env, self.state, number, alone]);
+        let room = self.builder.ins().icmp_imm_s(IntCC::NotEqual, copy, 0);
+        self.go_on_if(room);
+        let (state, block) = (self.state, self.block);
+        let offset = self.builder.ins().isub(block, state);
+        self.state = copy;
+        self.block = self.builder.ins().iadd(copy, offset);
+        effect(self);
+        if !matches!(transition.action, Action::Die) {
+            let to = self.number(transition.to.0.into());
+            self.builder.ins().istore16(flags(), to, self.block, 0);
+        }
+        if let Some(last) = self.target.header.last {
+            let pid = self.env_field(Env::PID);
+            self.builder.ins().istore8(flags(), pid, self.state, last as i32);
+        }
+        (self.state, self.block) = (state, block);
+    }
+
+    /// What a transition does, outside of a `d_step`, where it may change the shape of the state.
+    fn lasting_effect(&mut self, transition: &Transition) {
+        match &transition.action {
+            Action::Die => {
+                self.call(Helper::Die, &[self.env, self.state]);
+            }
+            Action::Run { result, body, args, priority: None } => {
+                let values: Vec<_> = args.iter().map(|arg| self.value(arg)).collect();
+                self.set_fields(&values);
+                let [body, count] = [body.0, args.len() as u32].map(|n| self.number(n as i32));
+                let pid = self.call(Helper::Create, &[self.env, self.state, body, count]);
+                let created =
+                    self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, pid, 0);
+                self.go_on_if(created);
+                if let Some(place) = result {
+                    self.set(place, pid);
+                }
+            }
+            _ => self.effect(transition),
+        }
+    }
+
+    /// Appends the answers to a message that is offered; whether there is one.
+    fn offer(
+        &mut self,
+        id: TransitionId,
+        transition: &Transition,
+        channel: &Expr,
+        args: &[Expr],
+    ) -> Value {
+        let Some((kind, number)) =
+            self.rendezvous(channel, args.len()).filter(|_| !self.target.traced)
+        else {
+            self.give_up();
+            return self.truth(false);
+        };
+        let truncated = |e: &mut Self, (arg, field): (&Expr, &MessageField)| {
+            let value = e.value(arg);
+            e.truncated(field.scalar, value)
+        };
+        let values: Vec<_> =
+            args.iter().zip(&kind.fields).map(|field| truncated(self, field)).collect();
+        self.set_fields(&values);
+        let count = self.number(values.len() as i32);
+        self.builder.ins().store(flags(), number, self.env, Env::OFFERED as i32);
+        self.builder.ins().store(flags(), count, self.env, Env::OFFERED_FIELDS as i32);
+        let id = self.number(id.0 as i32);
+        let to = self.number(transition.to.0.into());
+        let bytes = self.call(Helper::Answer, &[self.env, self.state, id, to]);
+        let known = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, bytes, 0);
+        self.go_on_if(known);
+        self.builder.ins().icmp_imm_s(IntCC::NotEqual, bytes, 0)
+    }
+
+    fn set_fields(&mut self, values: &[Value]) {
+        let fields = self.builder.ins().load(self.pointer, flags(), self.env, Env::FIELDS as i32);
+        for (i, &value) in values.iter().enumerate() {
+            self.builder.ins().store(flags(), value, fields, (i * size_of::<i32>()) as i32);
+        }
+    }
+
+    /// Notes that transitions were looked at.
+    pub fn note_tried(&mut self, ids: Range<u32>) {
+        let table = self.builder.ins().load(self.pointer, flags(), self.env, Env::TRIED as i32);
+        let mut next = ids.start;
+        while next < ids.end {
+            let size = largest_power(ids.end - next);
+            let ty = Type::int(size as u16 * 8).expect("1, 2, 4 or 8 bytes");
+            let yes = self.builder.ins().iconst(ty, 0x0101_0101_0101_0101 >> (64 - 8 * size));
+            self.builder.ins().store(flags(), yes, table, next as i32);
+            next += size;
+        }
+    }
+
     fn inner(
         &self,
         transition: &Transition,
@@ -101,10 +265,10 @@ impl<'a> Emitter<'a, '_> {
             if offered {
                 self.builder.ins().brif(possible, taken, &[], next, &[]);
                 self.builder.switch_to_block(taken);
-                self.note_tried(id);
+                self.note_tried(id.0..id.0 + 1);
                 self.answer_effect(transition);
             } else {
-                self.note_tried(id);
+                self.note_tried(id.0..id.0 + 1);
                 self.builder.ins().brif(possible, taken, &[], next, &[]);
                 self.builder.switch_to_block(taken);
                 self.effect(transition);
@@ -120,12 +284,6 @@ impl<'a> Emitter<'a, '_> {
         self.give_up();
         // Never reached, but a block must end.
         self.builder.ins().jump(exit, &[]);
-    }
-
-    fn note_tried(&mut self, id: TransitionId) {
-        let table = self.builder.ins().load(self.pointer, flags(), self.env, Env::TRIED as i32);
-        let yes = self.builder.ins().iconst(types::I8, 1);
-        self.builder.ins().store(flags(), yes, table, id.0 as i32);
     }
 
     /// Whether a transition takes the message that is offered.
@@ -191,7 +349,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     fn offered_field(&mut self, field: usize) -> Value {
-        let fields = self.builder.ins().load(self.pointer, flags(), self.env, Env::MESSAGE as i32);
+        let fields = self.builder.ins().load(self.pointer, flags(), self.env, Env::FIELDS as i32);
         self.builder.ins().load(types::I32, flags(), fields, (field * size_of::<i32>()) as i32)
     }
 
@@ -213,21 +371,6 @@ impl<'a> Emitter<'a, '_> {
             }
             Action::DStep { entry } => self.d_step(transition, *entry, true),
             _ => self.give_up(),
-        }
-    }
-
-    /// Puts an offered message where it belongs.
-    pub fn offer(&mut self, channel: &Expr, args: &[Expr]) {
-        let Some((kind, number)) = self.rendezvous(channel, args.len()) else {
-            return self.give_up();
-        };
-        self.builder.ins().store(flags(), number, self.env, Env::OFFERED as i32);
-        let fields = self.builder.ins().load(self.pointer, flags(), self.env, Env::MESSAGE as i32);
-        for (i, (arg, field)) in args.iter().zip(&kind.fields).enumerate() {
-            let value = self.value(arg);
-            let value = self.truncated(field.scalar, value);
-            let at = (i * size_of::<i32>()) as i32;
-            self.builder.ins().store(flags(), value, fields, at);
         }
     }
 }

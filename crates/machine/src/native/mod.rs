@@ -1,125 +1,81 @@
-//! Native code for guards and effects.
+//! Native code for the moves of processes.
 //!
-//! The driver of [`crate::explore`] defines in which order moves are tried, and what atomic
-//! sequences, rendezvous, `else`, `timeout` and claims mean. What costs the time, computing guards and
-//! effects, is compiled here with Cranelift, in milliseconds: a *scan* tells for (up to 32)
-//! transitions of a local state at once which are possible, an *effect* changes a copy of the state.
-//! Both may answer that they do not know. Then the interpreter is asked, so this code is never
-//! needed for an answer, and it reports nothing itself: wherever something goes wrong, it says that it
-//! does not know.
+//! The driver of [`crate::explore`] defines in which order moves are tried, and what claims, `timeout`
+//! and dead ends mean. What costs the time, the moves of a process, is compiled here with
+//! Cranelift, in milliseconds: for each local state of a process one function that appends to a list
+//! all states that the process leads to from there, and one that appends those by which it answers an
+//! offer of a rendezvous. Both may say that they do not know. Then the interpreter is asked, so this
+//! code is never needed for an answer, and it reports nothing itself: wherever something goes wrong,
+//! it says that it does not know.
 //!
 //! # Safety
 //! Compiled code reads and writes the state it is given through addresses that it computes from
 //! the layout of the program and the tables of the state's shape. So a state must be of its shape:
-//! as long as [`Shape::bytes`], with the blocks of its processes and channels where the shape says.
-//! Every state the machine makes is. Indexes and numbers of channels and processes, which come out of
-//! the state, are compared with their bounds before they are used.
+//! as long as [`Shape::bytes`](crate::shape::Shape::bytes), with the blocks of its processes and
+//! channels where the shape says. Every state the machine makes is. Indexes and numbers of channels
+//! and processes, which come out of the state, are compared with their bounds before they are used.
 #![allow(unsafe_code)]
 
+mod chains;
 mod emit;
 mod flow;
 mod kinds;
+mod walk;
 
-use std::mem::{ManuallyDrop, offset_of};
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, Value, types};
+use cranelift_codegen::ir::{AbiParam, Signature, Type, UserFuncName, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
 use spinward_program::Program;
 use spinward_program::ir::{
-    Action, BodyId, BodyKind, ChannelTypeId, Expr, Transition, TransitionId,
+    Action, Automaton, BodyId, BodyKind, ControlState, Transition, TransitionId,
 };
 
-use crate::exec::Message;
-use crate::shape::{Header, Placed, Shape};
-use emit::{Emitter, Target};
+use crate::shape::Header;
+use emit::{Emitter, Helper, Target};
 use kinds::Kinds;
+pub(crate) use walk::{Origin, Walk};
 
-/// How many transitions a scan looks at.
-pub(crate) const SCANNED: u32 = 32;
+/// A local state with more transitions is left to the interpreter: compiling takes more than linear
+/// time.
+const MAX_TRANSITIONS: usize = 256;
 
-/// What compiled code is told besides the state.
-#[repr(C)]
-#[derive(Debug)]
-struct Env {
-    channels: *const Placed<ChannelTypeId>,
-    processes: *const Placed<BodyId>,
-    /// By transition: whether it was looked at. Only the inside of a `d_step` is noted here.
-    tried: *mut bool,
-    /// The fields of a message that is offered.
-    message: *mut i32,
-    channel_count: u32,
-    process_count: u32,
-    pid: u32,
-    timeout: u32,
-    /// The number of the channel on which a message is offered.
-    offered: i32,
-    offered_fields: u32,
-}
+/// Compiled code: what it works with, the state, the block of the process. Not 0: it does not know.
+type Function = unsafe extern "C" fn(*mut Walk, *mut u8, *mut u8) -> u64;
 
-impl Env {
-    const CHANNELS: usize = offset_of!(Self, channels);
-    const PROCESSES: usize = offset_of!(Self, processes);
-    const TRIED: usize = offset_of!(Self, tried);
-    const MESSAGE: usize = offset_of!(Self, message);
-    const CHANNEL_COUNT: usize = offset_of!(Self, channel_count);
-    const PROCESS_COUNT: usize = offset_of!(Self, process_count);
-    const PID: usize = offset_of!(Self, pid);
-    const TIMEOUT: usize = offset_of!(Self, timeout);
-    const OFFERED: usize = offset_of!(Self, offered);
-    const OFFERED_FIELDS: usize = offset_of!(Self, offered_fields);
-}
-
-/// Compiled code: the environment, the state, the block of the process.
-type Function = unsafe extern "C" fn(*mut Env, *mut u8, *mut u8) -> u64;
-
-/// Who moves.
+/// How a process in a local state answers an offer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mover<'a> {
-    /// The shape of the state.
-    pub shape: &'a Shape,
-    /// The number of the process.
-    pub process: usize,
-    /// What `timeout` is.
-    pub timeout: bool,
-}
-
-/// What is possible, one bit for each transition.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Scanned {
-    /// Possible; if it is also unknown, then if somebody takes the message that it offers.
-    pub possible: u32,
-    /// The interpreter must say it.
-    pub unknown: u32,
-}
-
-/// How the effect of a transition is computed.
-#[derive(Clone, Copy, Debug)]
-enum Effect {
-    /// There is none.
-    None,
+enum Answers {
+    Never,
     Compiled(Function),
     Interpreted,
 }
 
-/// A program's guards and effects.
+/// The code for a local state.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// None: the interpreter knows.
+    moves: Option<Function>,
+    answers: Answers,
+}
+
+/// The moves of a program's processes.
 #[derive(Debug)]
 pub(crate) struct Native {
-    /// By transition, for the first of those that are looked at together.
-    scans: Vec<Option<Function>>,
-    /// Likewise; none if no transition among them ever takes an offered message.
-    answers: Vec<Option<Function>>,
-    /// By transition.
-    effects: Vec<Effect>,
-    /// By transition, for those that may take an offered message.
-    answer_effects: Vec<Option<Function>>,
-    /// By transition, for sends that may offer a message: with the number of its fields.
-    offers: Vec<Option<(Function, usize)>>,
+    /// By local state, those of one body behind those of another.
+    entries: Vec<Entry>,
+    /// By body: where its local states start.
+    starts: Vec<usize>,
+    /// By transition: whether a cycle inside of an atomic sequence may end with it.
+    closes_cycle: Vec<bool>,
+    /// How many fields a message, and how many arguments a process can have.
+    fields: usize,
     /// Tables that the code has the addresses of.
     _kinds: Kinds,
     _code: Code,
@@ -173,256 +129,97 @@ impl Native {
         let kinds = Kinds::new(program, header);
         let target = Target { program, header, kinds: &kinds, traced };
         let mut compiler = Compiler::new(target)?;
-        let count = program.transitions.len();
-        let none = || -> Vec<Option<FuncId>> { vec![None; count] };
-        let (mut scans, mut answers, mut offers) = (none(), none(), none());
-        let (mut effects, mut answer_effects) = (none(), none());
-        let rendezvous = program.channels.iter().any(|kind| kind.capacity == 0);
-        for automaton in program.automata.iter().filter(|a| is_process(a.kind)) {
-            for state in automaton.states.iter().filter(|s| s.reachable) {
+        let mut starts = Vec::with_capacity(program.automata.len());
+        let mut declared = Vec::new();
+        for automaton in &program.automata {
+            starts.push(declared.len());
+            for state in &automaton.states {
                 if stop.load(Ordering::Relaxed) {
                     return Err(Failed);
                 }
-                let ids = state.transitions.clone();
-                for first in ids.clone().step_by(SCANNED as usize) {
-                    let together = first..ids.end.min(first + SCANNED);
-                    let takes = |id| may_answer(program, program.transition(TransitionId(id)));
-                    if rendezvous && together.clone().any(takes) {
-                        answers[first as usize] = Some(compiler.answers(together.clone())?);
-                    }
-                    scans[first as usize] = Some(compiler.scan(together)?);
+                let compiled = is_compiled(program, automaton, state);
+                let moves = compiled.then(|| compiler.moves(automaton, state)).transpose()?;
+                let mut answers = Answer::Never;
+                if state.reachable && kinds.any_rendezvous() && may_answer_in(program, state) {
+                    answers = match compiled {
+                        true => Answer::Declared(compiler.answers(automaton, state)?),
+                        false => Answer::Interpreted,
+                    };
                 }
-                for id in ids {
-                    let transition = &program.transitions[id as usize];
-                    let id = id as usize;
-                    if is_compiled(&transition.action) {
-                        effects[id] = Some(compiler.effect(transition)?);
-                    }
-                    if rendezvous && may_answer(program, transition) {
-                        answer_effects[id] = Some(compiler.answer_effect(transition)?);
-                    }
-                    if let Action::Send { channel, args, .. } = &transition.action
-                        && rendezvous
-                    {
-                        offers[id] = Some(compiler.offer(channel, args)?);
-                    }
-                }
+                declared.push((moves, answers));
             }
         }
         let module = compiler.finish()?;
-        let function = |id: Option<FuncId>| {
-            let code = module.get_finalized_function(id?);
+        let function = |id: FuncId| {
+            let code = module.get_finalized_function(id);
             // SAFETY: every function was declared with the signature that this type says.
-            Some(unsafe { std::mem::transmute::<*const u8, Function>(code) })
+            unsafe { std::mem::transmute::<*const u8, Function>(code) }
         };
-        let functions = |ids: Vec<Option<FuncId>>| ids.into_iter().map(function).collect();
-        let effect = |(id, transition): (Option<FuncId>, &Transition)| match function(id) {
-            Some(function) => Effect::Compiled(function),
-            None if has_no_effect(&transition.action) => Effect::None,
-            None => Effect::Interpreted,
+        let entry = |(moves, answers): (Option<FuncId>, Answer)| Entry {
+            moves: moves.map(function),
+            answers: match answers {
+                Answer::Never => Answers::Never,
+                Answer::Declared(id) => Answers::Compiled(function(id)),
+                Answer::Interpreted => Answers::Interpreted,
+            },
         };
-        let offer = |(id, transition): (Option<FuncId>, &Transition)| match &transition.action {
-            Action::Send { args, .. } => function(id).map(|function| (function, args.len())),
-            _ => None,
-        };
+        let messages = program.channels.iter().map(|kind| kind.fields.len());
+        let arguments = program.automata.iter().map(|automaton| automaton.params.len());
         Ok(Self {
-            scans: functions(scans),
-            answers: functions(answers),
-            effects: effects.into_iter().zip(&program.transitions).map(effect).collect(),
-            answer_effects: functions(answer_effects),
-            offers: offers.into_iter().zip(&program.transitions).map(offer).collect(),
+            entries: declared.into_iter().map(entry).collect(),
+            starts,
+            closes_cycle: chains::closing(program),
+            fields: messages.chain(arguments).max().unwrap_or(0),
             _kinds: kinds,
             _code: Code(ManuallyDrop::new(module)),
         })
     }
 
-    /// Which of the transitions from `first` on are possible for a process.
-    pub fn scan(&self, first: TransitionId, state: &[u8], mover: Mover<'_>) -> Scanned {
-        match self.scans[first.0 as usize] {
-            Some(function) => Scanned::from(look(function, state, mover, &mut Env::new(mover))),
-            None => Scanned { possible: 0, unknown: u32::MAX },
-        }
-    }
-
-    /// Which of the transitions from `first` on take an offered message.
-    pub fn scan_answers(
-        &self,
-        first: TransitionId,
-        state: &[u8],
-        mover: Mover<'_>,
-        message: &Message,
-    ) -> Scanned {
-        match self.answers[first.0 as usize] {
-            Some(function) => {
-                Scanned::from(look(function, state, mover, &mut Env::offering(mover, message)))
-            }
-            None => Scanned::default(),
-        }
-    }
-
-    /// Makes the message that a send offers. False: the interpreter must do it.
-    pub fn offer(
-        &self,
-        id: TransitionId,
-        state: &[u8],
-        mover: Mover<'_>,
-        message: &mut Message,
-    ) -> bool {
-        let Some((function, fields)) = self.offers[id.0 as usize] else {
-            return false;
-        };
-        message.fields.resize(fields, 0);
-        let mut env = Env { message: message.fields.as_mut_ptr(), ..Env::new(mover) };
-        let done = look(function, state, mover, &mut env) == 0;
-        message.channel = env.offered;
-        done
-    }
-
-    /// Whether [`effect`](Self::effect) may do what a transition does.
-    pub fn has_effect(&self, id: TransitionId) -> bool {
-        !matches!(self.effects[id.0 as usize], Effect::Interpreted)
-    }
-
-    /// Does what a possible transition does, without moving the process on. False: the interpreter
-    /// must do it, from the start; the state may have changed.
-    pub fn effect(
-        &self,
-        id: TransitionId,
-        state: &mut [u8],
-        mover: Mover<'_>,
-        tried: &mut [bool],
-    ) -> bool {
-        match self.effects[id.0 as usize] {
-            Effect::None => true,
-            Effect::Interpreted => false,
-            Effect::Compiled(function) => change(function, state, mover, Env::new(mover), tried),
-        }
-    }
-
-    /// Does what a transition that takes an offered message does, likewise.
-    pub fn answer_effect(
-        &self,
-        id: TransitionId,
-        state: &mut [u8],
-        mover: Mover<'_>,
-        message: &Message,
-        tried: &mut [bool],
-    ) -> bool {
-        self.answer_effects[id.0 as usize].is_some_and(|function| {
-            change(function, state, mover, Env::offering(mover, message), tried)
-        })
+    /// The code for a local state of a process.
+    fn entry(&self, body: BodyId, control: u16) -> &Entry {
+        &self.entries[self.starts[body.0 as usize] + usize::from(control)]
     }
 }
 
-impl Env {
-    fn new(mover: Mover<'_>) -> Self {
-        Self {
-            channels: mover.shape.channels.as_ptr(),
-            processes: mover.shape.processes.as_ptr(),
-            tried: std::ptr::null_mut(),
-            message: std::ptr::null_mut(),
-            channel_count: mover.shape.channels.len() as u32,
-            process_count: mover.shape.processes.len() as u32,
-            pid: mover.process as u32,
-            timeout: u32::from(mover.timeout),
-            offered: 0,
-            offered_fields: 0,
-        }
-    }
-
-    /// Whoever is told of an offer only reads it.
-    fn offering(mover: Mover<'_>, message: &Message) -> Self {
-        Self {
-            message: message.fields.as_ptr().cast_mut(),
-            offered: message.channel,
-            offered_fields: message.fields.len() as u32,
-            ..Self::new(mover)
-        }
-    }
+/// Likewise, before there is code.
+enum Answer {
+    Never,
+    Declared(FuncId),
+    Interpreted,
 }
 
-impl From<u64> for Scanned {
-    fn from(answer: u64) -> Self {
-        Self { possible: answer as u32, unknown: (answer >> 32) as u32 }
-    }
+/// Whether the moves of processes in a local state are compiled. Not those that need what only the
+/// driver knows: priorities, whether something else was possible in a deterministic process, escapes,
+/// a condition for the process that may go wrong.
+fn is_compiled(program: &Program, automaton: &Automaton, state: &ControlState) -> bool {
+    matches!(automaton.kind, BodyKind::Proctype | BodyKind::Init)
+        && state.reachable
+        && state.transitions.len() <= MAX_TRANSITIONS
+        && !program.uses.priorities
+        && !automaton.deterministic
+        && automaton.provided.as_ref().is_none_or(emit::is_harmless)
+        && state.transition_ids().all(|id| program.transition(id).escape == 0)
 }
 
-/// Calls code that does not change the state.
-fn look(function: Function, state: &[u8], mover: Mover<'_>, env: &mut Env) -> u64 {
-    assert_eq!(state.len(), mover.shape.bytes, "a state is as long as its shape says");
-    let state = state.as_ptr().cast_mut();
-    // SAFETY: the state is of its shape (see the module's comment), the process one of its processes.
-    unsafe { function(env, state, state.add(mover.shape.processes[mover.process].offset)) }
+/// Whether a transition of a local state may take an offered message.
+fn may_answer_in(program: &Program, state: &ControlState) -> bool {
+    state.transition_ids().any(|id| may_answer(program, program.transition(id)))
 }
 
-/// Calls code that changes the state. False: it was not done.
-fn change(
-    function: Function,
-    state: &mut [u8],
-    mover: Mover<'_>,
-    mut env: Env,
-    tried: &mut [bool],
-) -> bool {
-    assert_eq!(state.len(), mover.shape.bytes, "a state is as long as its shape says");
-    env.tried = tried.as_mut_ptr();
-    let state = state.as_mut_ptr();
-    // SAFETY: as in `look`; `tried` has an element for each transition of the program.
-    unsafe {
-        function(&mut env, state, state.add(mover.shape.processes[mover.process].offset)) == 0
-    }
-}
-
-fn is_process(kind: BodyKind) -> bool {
-    matches!(kind, BodyKind::Proctype | BodyKind::Init)
-}
-
-fn has_no_effect(action: &Action) -> bool {
-    matches!(action, Action::Skip | Action::Condition(_) | Action::Else)
-}
-
-/// Whether effects of this kind are compiled.
-fn is_compiled(action: &Action) -> bool {
-    match action {
-        Action::Assign(..)
-        | Action::AssignAll(_)
-        | Action::Assert(_)
-        | Action::Print { .. }
-        | Action::PrintMtype(..)
-        | Action::DStep { .. } => true,
-        Action::Send { sorted, .. } => !sorted,
-        Action::Receive { random, .. } => !random,
-        _ => false,
-    }
-}
-
-/// Whether a transition may take an offered message.
 fn may_answer(program: &Program, transition: &Transition) -> bool {
     match &transition.action {
         Action::Receive { .. } => true,
-        Action::DStep { entry } => program
-            .automaton(transition.body)
-            .state(*entry)
-            .transition_ids()
-            .any(|id| may_answer(program, program.transition(id))),
+        Action::DStep { entry } => {
+            may_answer_in(program, program.automaton(transition.body).state(*entry))
+        }
         _ => false,
     }
-}
-
-/// Moves what follows the first `first` of `bytes` bytes to their start, and puts zeros at the end.
-unsafe extern "C" fn move_bytes(at: *mut u8, first: u32, bytes: u32) {
-    let (first, bytes) = (first as usize, bytes as usize);
-    // SAFETY: the compiled code gives the messages of a channel, `bytes` long, of which `first` is
-    // one.
-    let all = unsafe { std::slice::from_raw_parts_mut(at, bytes) };
-    all.copy_within(first.., 0);
-    all[bytes - first..].fill(0);
 }
 
 struct Compiler<'a> {
     target: Target<'a>,
     module: JITModule,
     signature: Signature,
-    move_signature: Signature,
     context: Context,
     builders: FunctionBuilderContext,
 }
@@ -436,25 +233,24 @@ impl<'a> Compiler<'a> {
         let isa = cranelift_native::builder().map_err(|_| Failed)?;
         let isa = isa.finish(settings::Flags::new(flags)).map_err(|_| Failed)?;
         let module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let pointer = AbiParam::new(module.isa().pointer_type());
-        let number = AbiParam::new(types::I32);
-        let mut signature = module.make_signature();
-        signature.params = vec![pointer, pointer, pointer];
-        signature.returns = vec![AbiParam::new(types::I64)];
-        let mut move_signature = module.make_signature();
-        move_signature.params = vec![pointer, number, number];
+        let pointer = module.isa().pointer_type();
+        let signature = signature(&module, &[pointer; 3], Some(types::I64));
         let context = module.make_context();
         let builders = FunctionBuilderContext::new();
-        Ok(Self { target, module, signature, move_signature, context, builders })
+        Ok(Self { target, module, signature, context, builders })
     }
 
-    /// A function with a body.
+    /// A function with a body, which returns 0 at its end.
     fn function(&mut self, body: impl FnOnce(&mut Emitter<'a, '_>)) -> Result<FuncId, Failed> {
         let id = self.module.declare_anonymous_function(&self.signature)?;
         self.context.func.signature = self.signature.clone();
         self.context.func.name = UserFuncName::user(0, id.as_u32());
         let mut builder = FunctionBuilder::new(&mut self.context.func, &mut self.builders);
-        let move_bytes = builder.import_signature(self.move_signature.clone());
+        let pointer = self.module.isa().pointer_type();
+        let helpers = Helper::ALL.map(|helper| {
+            let (parameters, result) = helper.signature(pointer);
+            builder.import_signature(signature(&self.module, parameters, result))
+        });
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
@@ -463,10 +259,10 @@ impl<'a> Compiler<'a> {
             unreachable!("the signature has three parameters");
         };
         let (env, state, block) = (*env, *state, *block);
-        let pointer = self.module.isa().pointer_type();
         let target = self.target;
-        let mut emitter = Emitter { target, builder, env, state, block, slow, pointer, move_bytes };
+        let mut emitter = Emitter { target, builder, env, state, block, slow, pointer, helpers };
         body(&mut emitter);
+        emitter.finish();
         emitter.builder.seal_all_blocks();
         emitter.builder.finalize(self.module.target_config());
         self.module.define_function(id, &mut self.context)?;
@@ -474,79 +270,43 @@ impl<'a> Compiler<'a> {
         Ok(id)
     }
 
-    /// A function that tells which of some transitions are possible.
-    fn scan(&mut self, transitions: Range<u32>) -> Result<FuncId, Failed> {
-        self.bits(transitions, |e, transition| e.status(transition))
-    }
-
-    /// A function that tells which of some transitions take an offered message.
-    fn answers(&mut self, transitions: Range<u32>) -> Result<FuncId, Failed> {
-        self.bits(transitions, |e, transition| e.answer(transition))
-    }
-
-    /// A function that returns for each of some transitions the two bits of its status, the higher
-    /// one 32 bits up; if the interpreter must say it, the higher one only is set.
-    fn bits(
-        &mut self,
-        transitions: Range<u32>,
-        status: impl Fn(&mut Emitter<'a, '_>, &Transition) -> Value,
-    ) -> Result<FuncId, Failed> {
+    /// The function that appends all moves from a local state.
+    fn moves(&mut self, automaton: &Automaton, state: &ControlState) -> Result<FuncId, Failed> {
+        let ids = state.transitions.clone();
+        let transitions = self.transitions(ids.clone());
         self.function(|e| {
-            let mut answer = e.builder.ins().iconst(types::I64, 0);
-            for (bit, id) in transitions.enumerate() {
-                let next = e.builder.create_block();
-                let result = e.builder.append_block_param(next, types::I64);
-                let transition = e.target.program.transition(TransitionId(id));
-                let status = status(e, transition);
-                let status = e.builder.ins().uextend(types::I64, status);
-                let (before, mut possible) = (answer, status);
-                if matches!(transition.action, Action::Send { .. }) {
-                    possible = e.builder.ins().band_imm_u(status, 1);
-                    let offers = e.builder.ins().band_imm_u(status, 2);
-                    let offers = e.builder.ins().ishl_imm_u(offers, 31 + bit as i64);
-                    answer = e.builder.ins().bor(answer, offers);
-                }
-                let possible = e.builder.ins().ishl_imm_u(possible, bit as i64);
-                let known = e.builder.ins().bor(answer, possible);
-                e.builder.ins().jump(next, &[known.into()]);
-                e.builder.switch_to_block(e.slow);
-                let unknown = e.builder.ins().bor_imm_u(before, 1 << (32 + bit));
-                e.builder.ins().jump(next, &[unknown.into()]);
-                e.slow = e.builder.create_block();
-                e.builder.switch_to_block(next);
-                answer = result;
+            e.stop_unless_provided(automaton);
+            e.note_tried(ids);
+            e.moves(&transitions);
+        })
+    }
+
+    /// The function that appends all answers to an offer.
+    fn answers(&mut self, automaton: &Automaton, state: &ControlState) -> Result<FuncId, Failed> {
+        let mut transitions = self.transitions(state.transitions.clone());
+        transitions.retain(|(_, transition)| may_answer(self.target.program, transition));
+        self.function(|e| {
+            e.stop_unless_provided(automaton);
+            for (id, transition) in transitions {
+                e.take_offered(id, transition);
             }
-            e.builder.ins().return_(&[answer]);
-            e.end_slow();
         })
     }
 
-    /// A function that does what a transition does and returns 0, or 1 if it did not.
-    fn effect(&mut self, transition: &Transition) -> Result<FuncId, Failed> {
-        self.action(|e| e.effect(transition))
-    }
-
-    /// Likewise for a transition that takes an offered message.
-    fn answer_effect(&mut self, transition: &Transition) -> Result<FuncId, Failed> {
-        self.action(|e| e.answer_effect(transition))
-    }
-
-    /// A function that makes an offer and returns 0, or 1 if it did not.
-    fn offer(&mut self, channel: &Expr, args: &[Expr]) -> Result<FuncId, Failed> {
-        self.action(|e| e.offer(channel, args))
-    }
-
-    fn action(&mut self, body: impl FnOnce(&mut Emitter<'a, '_>)) -> Result<FuncId, Failed> {
-        self.function(|e| {
-            body(e);
-            let done = e.builder.ins().iconst(types::I64, 0);
-            e.builder.ins().return_(&[done]);
-            e.end_slow();
-        })
+    fn transitions(&self, ids: Range<u32>) -> Vec<(TransitionId, &'a Transition)> {
+        let program = self.target.program;
+        ids.map(TransitionId).map(|id| (id, program.transition(id))).collect()
     }
 
     fn finish(mut self) -> Result<JITModule, Failed> {
         self.module.finalize_definitions()?;
         Ok(self.module)
     }
+}
+
+fn signature(module: &JITModule, parameters: &[Type], result: Option<Type>) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params = parameters.iter().copied().map(AbiParam::new).collect();
+    signature.returns = result.into_iter().map(AbiParam::new).collect();
+    signature
 }
