@@ -7,6 +7,7 @@
 //! [`Machine::expand`] walks the tree of frames below a state until it comes to states again. The
 //! stack of frames is a vector, so an atomic sequence may be as long as memory allows.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
@@ -18,7 +19,7 @@ use crate::Machine;
 use crate::eval::{Context, Mistakes};
 use crate::exec::{Findings, Guard, Message, Work};
 use crate::memory::load_u16;
-use crate::native::{Native, Origin, Walk};
+use crate::native::{Native, Walk};
 use crate::shape::Shape;
 use crate::system::{Flow, Sink, Step};
 use crate::violation::{RuntimeError, Violation};
@@ -141,6 +142,8 @@ impl Taken {
 pub struct Scratch {
     pub(crate) findings: Findings,
     walk: Walk,
+    /// The shape of the last state.
+    shape: Option<Arc<Shape>>,
     frames: Vec<Frame>,
     spare: Vec<Frame>,
     next: Option<Work>,
@@ -163,6 +166,22 @@ impl Scratch {
         Self { findings: Findings::new(transitions), ..Self::default() }
     }
 
+    /// Makes ready for another expansion.
+    fn clean(&mut self) {
+        self.findings.forget();
+        self.steps.clear();
+        self.cyclic = false;
+        if !self.seen.is_empty() {
+            self.seen.clear();
+        }
+        self.spare.append(&mut self.frames);
+        if self.spare.len() > SPARE_FRAMES {
+            self.spare = self.spare.split_off(self.spare.len() - SPARE_FRAMES);
+            self.seen = FxHashSet::default();
+            self.steps = Vec::new();
+        }
+    }
+
     /// Bytes in use by the frames of an expansion.
     fn bytes(&self) -> usize {
         let state = self.frames.last().map_or(0, |frame| frame.work.state.len());
@@ -178,6 +197,35 @@ impl Scratch {
     /// By transition: whether a process ever stood before it, so that it was looked at.
     pub fn tried(&self) -> &[bool] {
         &self.findings.tried
+    }
+}
+
+/// What compiled code found.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Whether anybody could move.
+    any: bool,
+    /// How many processes were not asked, the oldest ones.
+    left: usize,
+}
+
+/// Tells what comes after some steps.
+struct After<'a> {
+    steps: &'a mut Vec<Step>,
+    prefix: usize,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for After<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.steps.extend_from_slice(steps);
+        let flow = self.sink.successor(state, self.steps);
+        self.steps.truncate(self.prefix);
+        flow
+    }
+
+    fn violation(&mut self, _: Violation, _: &[Step]) -> Flow {
+        unreachable!("compiled code finds no violations")
     }
 }
 
@@ -221,6 +269,13 @@ impl Frame {
         self.scan = Scan { process: youngest, ..Scan::default() };
     }
 
+    /// Leaves to the interpreter what compiled code did not find.
+    fn goes_on_after(&mut self, found: Found) {
+        self.fresh = false;
+        self.any = found.any;
+        self.scan.process = found.left;
+    }
+
     fn same_as(&self, other: &Self) -> bool {
         self.exclusive == other.exclusive
             && self.claim_turn == other.claim_turn
@@ -245,25 +300,30 @@ impl Machine {
         {
             self.compile();
         }
-        scratch.findings.forget();
-        scratch.steps.clear();
-        scratch.cyclic = false;
-        if !scratch.seen.is_empty() {
-            scratch.seen.clear();
-        }
-        scratch.spare.append(&mut scratch.frames);
-        if scratch.spare.len() > SPARE_FRAMES {
-            scratch.spare = scratch.spare.split_off(scratch.spare.len() - SPARE_FRAMES);
-            scratch.seen = FxHashSet::default();
-            scratch.steps = Vec::new();
-        }
+        let native = self.native.get().and_then(Option::as_ref);
         let shape = self.shape_of(state);
+        if scratch.shape.as_ref().is_none_or(|last| last.id != shape) {
+            scratch.shape = Some(self.shapes.get(shape));
+        }
+        let mut asked = None;
+        if let Some(native) = native
+            && self.is_plain()
+            && let Scratch { walk, findings, shape: Some(shape), .. } = scratch
+        {
+            // The usual way: no frame is needed if compiled code knows all there is to know.
+            let tried = &mut findings.tried;
+            let found = self.go_natively(native, shape, state, false, walk, tried, sink)?;
+            if found.left == 0 && found.any {
+                return Flow::Continue(());
+            }
+            asked = Some(found);
+        }
+        scratch.clean();
+        let shape = scratch.shape.clone();
         self.enter(scratch, None, |work| {
             work.state.clear();
             work.state.extend_from_slice(state);
-            if work.shape.id != shape {
-                work.shape = self.shapes.get(shape);
-            }
+            work.shape.clone_from(shape.as_ref().expect("set above"));
         });
         let first = scratch.frames.last_mut().expect("just entered");
         first.claim_turn = self.header.claim.is_some();
@@ -274,7 +334,9 @@ impl Machine {
         for violation in self.broken_invariants(&first.work) {
             sink.violation(violation, &[])?;
         }
-        let native = self.native.get().and_then(Option::as_ref);
+        if let Some(found) = asked {
+            first.goes_on_after(found);
+        }
         while let Some(frame) = scratch.frames.last_mut() {
             scratch.steps.truncate(frame.depth);
             if std::mem::take(&mut frame.fresh)
@@ -282,7 +344,13 @@ impl Machine {
                 && self.may_go_natively(frame)
             {
                 let Scratch { walk, findings, steps, .. } = scratch;
-                self.go_natively(native, frame, walk, &mut findings.tried, steps, sink)?;
+                let Frame { work: Work { state, shape }, timeout, .. } = frame;
+                let prefix = steps.len();
+                let mut sink = After { steps, prefix, sink };
+                let tried = &mut findings.tried;
+                let found =
+                    self.go_natively(native, shape, state, *timeout, walk, tried, &mut sink)?;
+                frame.goes_on_after(found);
             }
             let next = scratch.next.get_or_insert_with(|| frame.work.clone());
             let taken = self.next_move(frame, next, &mut scratch.findings);
@@ -566,6 +634,11 @@ impl Machine {
         }
     }
 
+    /// Whether a state is asked for its moves only, with nothing else to be looked at.
+    fn is_plain(&self) -> bool {
+        self.header.claim.is_none() && self.options.invariants.is_empty()
+    }
+
     /// Whether compiled code may look for the moves of a frame. It knows nothing of claims, nor of a
     /// `timeout` that lasts longer than one statement.
     fn may_go_natively(&self, frame: &Frame) -> bool {
@@ -577,32 +650,30 @@ impl Machine {
 
     /// Tells the moves of processes that compiled code finds, from the youngest on, until it does not
     /// know those of one.
+    #[allow(clippy::too_many_arguments)]
     fn go_natively(
         &self,
         native: &Native,
-        frame: &mut Frame,
+        shape: &Shape,
+        state: &[u8],
+        timeout: bool,
         walk: &mut Walk,
         tried: &mut [bool],
-        steps: &mut Vec<Step>,
         sink: &mut dyn Sink,
-    ) -> Flow {
-        let Frame { work, timeout, depth, any, scan, .. } = frame;
-        let origin = Origin { machine: self, native, work, timeout: *timeout };
-        while scan.process > 0 {
-            let told = walk.moves(origin, scan.process - 1, tried, |state, its_steps| {
-                *any = true;
-                steps.truncate(*depth);
-                steps.extend_from_slice(its_steps);
+    ) -> ControlFlow<(), Found> {
+        walk.begin(self, native, shape, timeout, tried);
+        let mut any = false;
+        for process in (0..shape.processes.len()).rev() {
+            let told = walk.moves(native, shape, state, process, |state, steps| {
+                any = true;
                 sink.successor(state, steps)
             });
             match told {
                 Some(flow) => flow?,
-                None => break,
+                None => return ControlFlow::Continue(Found { any, left: process + 1 }),
             }
-            scan.process -= 1;
         }
-        steps.truncate(*depth);
-        Flow::Continue(())
+        ControlFlow::Continue(Found { any, left: 0 })
     }
 
     /// A move whose last step `mover` takes, and how that went.

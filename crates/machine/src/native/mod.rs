@@ -40,7 +40,7 @@ use spinward_program::ir::{
 use crate::shape::Header;
 use emit::{Emitter, Helper, Target};
 use kinds::Kinds;
-pub(crate) use walk::{Origin, Walk};
+pub(crate) use walk::Walk;
 
 /// A local state with more transitions is left to the interpreter: compiling takes more than linear
 /// time.

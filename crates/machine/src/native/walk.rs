@@ -134,6 +134,8 @@ pub(crate) struct Walk {
     native: *const Native,
     /// The shape of the state that is looked at.
     shape: *const Shape,
+    /// What `timeout` is for the first step of a move.
+    timeout: u32,
     /// Who offers a message, and by which transition.
     sender: u32,
     sent: u32,
@@ -175,6 +177,7 @@ impl Default for Walk {
             machine: std::ptr::null(),
             native: std::ptr::null(),
             shape: std::ptr::null(),
+            timeout: 0,
             sender: NOBODY,
             sent: 0,
             alone: 0,
@@ -191,35 +194,53 @@ impl Default for Walk {
     }
 }
 
-/// What all moves from a state have in common.
-#[derive(Clone, Copy)]
-pub(crate) struct Origin<'a> {
-    pub machine: &'a Machine,
-    pub native: &'a Native,
-    pub work: &'a Work,
-    pub timeout: bool,
-}
-
 impl Walk {
-    /// Tells all moves of one process, each with the steps to it. None: compiled code does not know
-    /// them, and nothing was told.
+    /// Makes ready to look for the moves from states of a shape.
+    #[inline]
+    pub fn begin(
+        &mut self,
+        machine: &Machine,
+        native: &Native,
+        shape: &Shape,
+        timeout: bool,
+        tried: &mut [bool],
+    ) {
+        if self.room.is_empty() {
+            self.room = vec![0; ROOM / size_of::<u128>()];
+            self.fields = vec![0; native.fields];
+            self.env.fields = self.fields.as_mut_ptr();
+        }
+        self.machine = machine;
+        self.native = native;
+        self.env.tried = tried.as_mut_ptr();
+        self.timeout = u32::from(timeout);
+        self.look_at(shape);
+    }
+
+    /// Tells all moves of one process from a state of the shape that was begun with, each with the
+    /// steps to it. None: compiled code does not know them, and nothing was told.
     #[inline]
     pub fn moves(
         &mut self,
-        from: Origin<'_>,
+        native: &Native,
+        shape: &Shape,
+        state: &[u8],
         process: usize,
-        tried: &mut [bool],
         mut each: impl FnMut(&[u8], &[Step]) -> Flow,
     ) -> Option<Flow> {
-        self.begin(from, tried);
-        let Work { state, shape } = from.work;
-        assert_eq!(state.len(), shape.bytes, "a state is as long as its shape says");
+        assert!(state.len() == shape.bytes, "a state is as long as its shape says");
+        self.env.timeout = self.timeout;
+        self.sender = NOBODY;
+        self.alone = 0;
+        self.used = 0;
         // SAFETY: the state is of its shape. It is not changed: only what `fork` copied is.
-        if !unsafe { self.call(from.native, state.as_ptr().cast_mut(), shape, process) } {
+        if !unsafe { self.call(native, state.as_ptr().cast_mut(), shape, process) } {
             return None;
         }
         if self.alone != 0 {
-            return self.go_on(from.native).then(|| self.tell(each));
+            let known = self.go_on(native);
+            self.look_at(shape);
+            return known.then(|| self.tell(each));
         }
         let mut at = 0;
         while at < self.used {
@@ -231,23 +252,6 @@ impl Walk {
             at += record.size as usize;
         }
         Some(Flow::Continue(()))
-    }
-
-    fn begin(&mut self, from: Origin<'_>, tried: &mut [bool]) {
-        let Origin { machine, native, work, timeout } = from;
-        if self.room.is_empty() {
-            self.room = vec![0; ROOM / size_of::<u128>()];
-            self.fields = vec![0; native.fields];
-            self.env.fields = self.fields.as_mut_ptr();
-        }
-        self.env.tried = tried.as_mut_ptr();
-        self.env.timeout = u32::from(timeout);
-        self.machine = machine;
-        self.native = native;
-        self.sender = NOBODY;
-        self.alone = 0;
-        self.used = 0;
-        self.look_at(&work.shape);
     }
 
     fn look_at(&mut self, shape: &Shape) {
