@@ -2,10 +2,12 @@
 //!
 //! Every search is written once, against [`System`](spinward_machine::System): it never asks what a
 //! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`stateless`] only those it
-//! stands on. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
+//! stands on, [`sweep`] looks at all states in any order. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
 //! what was found and whether anything was left out; none of them recurses.
 
+pub mod auto;
 pub mod bfs;
+mod buffer;
 mod chunked;
 pub mod dfs;
 mod findings;
@@ -14,6 +16,7 @@ mod outcome;
 mod rebuild;
 mod start;
 pub mod stateless;
+mod sweep;
 
 pub use limits::{Limit, Limits};
 pub use outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};

@@ -115,6 +115,7 @@ impl Running<'_> {
             errors: self.check.errors,
             shortest: self.check.shortest,
             keep: self.method.keep,
+            threads: self.check.threads.unwrap_or(1),
         };
         let search = match self.method.algorithm {
             Algorithm::Dfs => dfs,
@@ -123,7 +124,11 @@ impl Running<'_> {
         };
         let mut scratch = machine.scratch();
         let started = Instant::now();
-        let outcome = search(&machine, &mut scratch, &request, progress);
+        let outcome = if std::env::var_os("SWEEP").is_some() {
+            spinward_search::auto::auto(&machine, &mut scratch, &request, progress).0
+        } else {
+            search(&machine, &mut scratch, &request, progress)
+        };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
 
         self.endless_atomic |= scratch.endless_atomic;

@@ -547,7 +547,7 @@ fn home(hash: u64, buckets: usize) -> usize {
 /// The first bits of a hash, bent so that they are not all equally frequent: by a parabola whose
 /// slope goes from 2/3 to 4/3.
 #[inline]
-fn prefix(hash: u64, depth: u32) -> usize {
+pub(crate) fn prefix(hash: u64, depth: u32) -> usize {
     const BEND: u64 = (1 << 32) / 3;
     let bits = hash >> 32;
     let bow = (bits * (0xffff_ffff - bits)) >> 32;
@@ -557,7 +557,7 @@ fn prefix(hash: u64, depth: u32) -> usize {
 
 /// The top bits of those bytes of a word that equal `byte`.
 #[inline]
-fn equal_bytes(word: u64, byte: u8) -> u64 {
+pub(crate) fn equal_bytes(word: u64, byte: u8) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let difference = word ^ u64::from_ne_bytes([byte; 8]);
     !(((difference & LOW) + LOW) | difference | LOW)

@@ -5,10 +5,13 @@
 //!
 //! - [`Exact`]: keys as they are, behind an index in cache lines.
 //! - [`Tree`]: keys as binary trees with shared parts: exact, some 8 to 16 bytes a state.
+//!
+//! [`Flat`] is a set for one thread that gives no numbers, and therefore the fastest.
 
 mod budget;
 mod chunks;
 mod exact;
+mod flat;
 mod index;
 mod interner;
 #[cfg(all(test, loom))]
@@ -18,12 +21,14 @@ mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod tree;
+mod words;
 mod zeroed;
 
 use thiserror::Error;
 
 pub use budget::{Budget, OutOfMemory};
 pub use exact::Exact;
+pub use flat::Flat;
 pub use satellites::{Flags, Numbers};
 pub use tree::Tree;
 

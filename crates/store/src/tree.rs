@@ -28,6 +28,7 @@ use std::sync::Arc;
 use crate::budget::Budget;
 use crate::interner::Interner;
 use crate::sync::{AtomicU64, Ordering};
+use crate::words::words_of;
 use crate::{Full, Id, Store, Worker};
 
 /// Words and pairs are known by twice their number; a word by one more.
@@ -240,16 +241,6 @@ fn unpair(pair: u64) -> (u32, u32) {
     let first = pair & 0xf_ffff | (pair >> 40 & 0xf) << 20 | (pair >> 48 & 0xff) << 24;
     let second = pair >> 20 & 0xf_ffff | (pair >> 44 & 0xf) << 20 | pair >> 56 << 24;
     (first as u32, second as u32)
-}
-
-/// The words of a key, the last with the rest of its bytes and their number.
-#[inline]
-fn words_of(key: &[u8]) -> impl Iterator<Item = u64> {
-    let (words, rest) = key.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    last[7] = rest.len() as u8;
-    words.iter().map(|&word| u64::from_le_bytes(word)).chain([u64::from_le_bytes(last)])
 }
 
 #[cfg(all(test, not(loom)))]
