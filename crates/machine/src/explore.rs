@@ -191,6 +191,14 @@ impl Scratch {
     pub fn tried(&self) -> &[bool] {
         &self.findings.tried
     }
+
+    /// Adds what another one collected.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        for (tried, &also) in self.findings.tried.iter_mut().zip(&other.findings.tried) {
+            *tried |= also;
+        }
+        self.endless_atomic |= other.endless_atomic;
+    }
 }
 
 impl Frame {

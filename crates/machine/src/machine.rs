@@ -266,6 +266,10 @@ impl System for Machine {
         Scratch::new(self.program.transitions.len())
     }
 
+    fn absorb(&self, scratch: &mut Scratch, other: Scratch) {
+        scratch.absorb(&other);
+    }
+
     fn initial(&self, out: &mut Vec<u8>) {
         out.clear();
         out.extend_from_slice(&self.initial);

@@ -62,6 +62,9 @@ pub trait System: Sync {
     /// Fresh room.
     fn scratch(&self) -> Self::Scratch;
 
+    /// Adds to one room what another one collected, when a thread is done.
+    fn absorb(&self, _scratch: &mut Self::Scratch, _other: Self::Scratch) {}
+
     /// The initial state.
     fn initial(&self, out: &mut Vec<u8>);
 

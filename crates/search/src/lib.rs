@@ -6,6 +6,7 @@
 //! what was found and whether anything was left out; none of them recurses.
 
 pub mod bfs;
+mod buffer;
 mod chunked;
 pub mod dfs;
 mod findings;

@@ -116,11 +116,48 @@ impl From<Full> for Limit {
     }
 }
 
+/// When to give up: at a time, or when told to.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock<'a> {
+    stop: &'a AtomicBool,
+    deadline: Option<Instant>,
+}
+
+impl Clock<'_> {
+    /// Whether there is time left.
+    pub fn check(self) -> Result<(), Limit> {
+        let late = |deadline| Instant::now() >= deadline;
+        if self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(late) {
+            return Err(self.reason());
+        }
+        Ok(())
+    }
+
+    /// What broke an expansion off, if anything did: a limit that the search hit, or the system gave
+    /// up because it was told to.
+    pub fn broken_off(self, limit: Option<Limit>, flow: Flow) -> Result<(), Limit> {
+        match limit {
+            Some(limit) => Err(limit),
+            None if flow.is_break() => Err(self.reason()),
+            None => Ok(()),
+        }
+    }
+
+    /// Why the search is over, after it was told so or the system gave up.
+    fn reason(self) -> Limit {
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Limit::Time,
+            _ => Limit::Interrupt,
+        }
+    }
+}
+
 /// Looks at the clock and the stop flag now and then, and reports progress.
 pub(crate) struct Watch<'a> {
-    stop: &'a AtomicBool,
+    clock: Clock<'a>,
     started: Instant,
-    alarm: Option<Alarm>,
+    /// Held for what its end does.
+    _alarm: Option<Alarm>,
     progress: &'a mut dyn FnMut(&Progress),
     /// Until the next look.
     countdown: u32,
@@ -137,18 +174,21 @@ impl<'a> Watch<'a> {
 
     pub fn new(limits: &'a Limits, progress: &'a mut dyn FnMut(&Progress)) -> Self {
         let started = Instant::now();
+        let deadline = limits.time.and_then(|time| started.checked_add(time));
         Self {
-            stop: &limits.stop,
+            clock: Clock { stop: &limits.stop, deadline },
             started,
-            alarm: limits
-                .time
-                .and_then(|time| started.checked_add(time))
-                .map(|deadline| Alarm::new(deadline, limits.stop.clone())),
+            _alarm: deadline.map(|deadline| Alarm::new(deadline, limits.stop.clone())),
             progress,
             countdown: 0,
             reported: started,
             reported_states: 0,
         }
+    }
+
+    /// For threads that look at the clock themselves.
+    pub fn clock(&self) -> Clock<'a> {
+        self.clock
     }
 
     /// To be called for every expansion.
@@ -158,11 +198,14 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         self.countdown = Self::PATIENCE;
+        self.clock.check()?;
+        self.report(counts, depth, memory);
+        Ok(())
+    }
+
+    /// Reports progress if it is time to.
+    pub fn report(&mut self, counts: &Counts, depth: u32, memory: &Memory) {
         let now = Instant::now();
-        let over = |alarm: &Alarm| now >= alarm.deadline;
-        if self.alarm.as_ref().is_some_and(over) || self.stop.load(Ordering::Relaxed) {
-            return Err(self.reason());
-        }
         let pause = now - self.reported;
         if pause >= Self::INTERVAL {
             (self.progress)(&Progress {
@@ -174,25 +217,11 @@ impl<'a> Watch<'a> {
             self.reported = now;
             self.reported_states = counts.states;
         }
-        Ok(())
     }
 
-    /// What broke an expansion off, if anything did: a limit that the search hit, or the system gave
-    /// up because it was told to.
+    /// What broke an expansion off, if anything did.
     pub fn broken_off(&self, limit: Option<Limit>, flow: Flow) -> Result<(), Limit> {
-        match limit {
-            Some(limit) => Err(limit),
-            None if flow.is_break() => Err(self.reason()),
-            None => Ok(()),
-        }
-    }
-
-    /// Why the search is over, after it was told so or the system gave up.
-    fn reason(&self) -> Limit {
-        match &self.alarm {
-            Some(alarm) if Instant::now() >= alarm.deadline => Limit::Time,
-            _ => Limit::Interrupt,
-        }
+        self.clock.broken_off(limit, flow)
     }
 }
 
@@ -200,7 +229,6 @@ impl<'a> Watch<'a> {
 /// single expansion may take long (an atomic sequence without end), so the search cannot wait for
 /// it to end to look at the clock.
 struct Alarm {
-    deadline: Instant,
     stop: Arc<AtomicBool>,
     cancel: Option<Sender<()>>,
     /// Tells whether it set the flag.
@@ -222,7 +250,7 @@ impl Alarm {
             })
             // Without a thread the clock is still looked at between expansions.
             .ok();
-        Self { deadline, stop, cancel: Some(cancel), thread }
+        Self { stop, cancel: Some(cancel), thread }
     }
 }
 
@@ -274,7 +302,7 @@ mod tests {
         while !limits.stop.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
-        assert_eq!(watch.reason(), Limit::Time);
+        assert_eq!(watch.clock().reason(), Limit::Time);
         drop(watch);
         assert!(!limits.stop.load(Ordering::Relaxed));
     }

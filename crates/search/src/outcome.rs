@@ -17,6 +17,8 @@ pub struct Request {
     pub shortest: bool,
     /// How states are kept.
     pub keep: Keep,
+    /// How many threads may search, if the search can use them; at least one does.
+    pub threads: usize,
 }
 
 /// How states are kept.

@@ -166,6 +166,8 @@ pub(crate) struct Method {
     pub algorithm: Algorithm,
     /// How states are kept.
     pub keep: Keep,
+    /// How many threads search.
+    pub threads: usize,
     /// Where it is not what was asked for, though the answer is the same.
     pub notes: Vec<String>,
 }
@@ -215,12 +217,18 @@ impl Method {
         };
         note(check.por != Some(Por::On), "no partial-order reduction is done");
         note(check.optimize != Some(Optimize::Full), "the model is not optimized");
-        note(check.threads.is_none_or(|threads| threads == 1), "one thread searches");
+        let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match algorithm {
+            Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
+            Algorithm::Dfs | Algorithm::Stateless => 1,
+        };
+        let fewer = check.threads.is_some_and(|asked| asked > threads);
+        note(!fewer, "one thread searches depth first");
         let delta = check.store == Some(Store::Delta);
         note(!delta, "states are stored as trees, not as differences");
         let tree = matches!(check.store, Some(Store::Tree | Store::Delta));
         let keep = if tree { Keep::Tree } else { Keep::Exact };
-        Ok(Self { algorithm, keep, notes })
+        Ok(Self { algorithm, keep, threads, notes })
     }
 
     /// The name of the search in effect.
