@@ -100,19 +100,14 @@ impl<T: Copy> Queue<T> {
 
     pub fn pop(&mut self, memory: &Memory) -> Option<T> {
         let first = self.chunks.front()?;
-        if let Some(&value) = first.get(self.read) {
-            self.read += 1;
-            self.length -= 1;
-            return Some(value);
-        }
-        // The first chunk was read to its end; there is a second one only if the first was full.
-        let room = first.capacity();
-        self.chunks.pop_front();
-        memory.give_back(bytes_of::<T>(room));
-        self.read = 0;
-        let &value = self.chunks.front()?.first()?;
-        self.read = 1;
+        let &value = first.get(self.read)?;
+        self.read += 1;
         self.length -= 1;
+        if self.read == first.len() {
+            memory.give_back(bytes_of::<T>(first.capacity()));
+            self.chunks.pop_front();
+            self.read = 0;
+        }
         Some(value)
     }
 
@@ -179,6 +174,7 @@ mod tests {
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop(memory)).collect();
         assert_eq!(rest, (CHUNK as u32..3 * CHUNK as u32).collect::<Vec<_>>());
         assert_eq!((queue.len(), queue.pop(memory)), (0, None));
+        assert_eq!(memory.used(), 3 * chunk_bytes::<u32>());
         queue.push(7, memory).unwrap();
         assert_eq!((queue.len(), queue.iter().next()), (1, Some(7)));
         assert_eq!(queue.pop(memory), Some(7));
