@@ -174,7 +174,7 @@ mod tests {
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop(memory)).collect();
         assert_eq!(rest, (CHUNK as u32..3 * CHUNK as u32).collect::<Vec<_>>());
         assert_eq!((queue.len(), queue.pop(memory)), (0, None));
-        assert_eq!(memory.used(), 3 * chunk_bytes::<u32>());
+        assert_eq!(memory.used(), stack.chunks.len() as u64 * chunk_bytes::<u32>());
         queue.push(7, memory).unwrap();
         assert_eq!((queue.len(), queue.iter().next()), (1, Some(7)));
         assert_eq!(queue.pop(memory), Some(7));

@@ -110,9 +110,7 @@ impl<S> Finder<'_, S> {
 impl<S: System> Sink for Finder<'_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         let wanted = match &self.goal {
-            Goal::State(key, total) => {
-                key == self.system.key(state) && self.after(steps) == *total
-            }
+            Goal::State(key, total) => key == self.system.key(state) && self.after(steps) == *total,
             Goal::Successor(number) => *number == self.successors,
             Goal::Violation(..) => false,
         };

@@ -299,7 +299,7 @@ fn request(errors: usize, shortest: bool, bound: Option<usize>, keep: Keep) -> R
         errors,
         shortest,
         keep,
-        ..Request::default()
+        threads: 2,
     }
 }
 

@@ -207,10 +207,7 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
     }
 
     /// Starts the other threads, as far as the system allows.
-    fn hire<'s>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-    ) -> Vec<ScopedJoinHandle<'s, S::Scratch>> {
+    fn hire<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Vec<ScopedJoinHandle<'s, S::Scratch>> {
         let hire_one = |_| {
             self.shared.memory.take(THREAD_BYTES).ok()?;
             let builder = std::thread::Builder::new().name("search".into());

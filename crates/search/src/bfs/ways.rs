@@ -25,11 +25,7 @@ pub(super) struct Way {
 const MORE: u64 = 15;
 
 /// Writes a way after one that came from `last`.
-fn write(
-    way: Way,
-    last: u64,
-    mut put: impl FnMut(u8) -> Result<(), Limit>,
-) -> Result<(), Limit> {
+fn write(way: Way, last: u64, mut put: impl FnMut(u8) -> Result<(), Limit>) -> Result<(), Limit> {
     // Positive and negative differences alternate, so that both have small numbers.
     let difference = way.parent.wrapping_sub(last).cast_signed();
     let numbers = [(difference << 1 ^ difference >> 63).cast_unsigned(), way.successor.into()];
@@ -220,7 +216,8 @@ mod tests {
         let memory = &Memory::new(None);
         let mut ways = Ways::new();
         for position in 0..1000 {
-            ways.push(Way { parent: position / 3, successor: (position % 7) as u32 }, memory).unwrap();
+            ways.push(Way { parent: position / 3, successor: (position % 7) as u32 }, memory)
+                .unwrap();
         }
         assert_eq!(ways.bytes.len(), 1000);
     }
