@@ -152,6 +152,9 @@ fn find_condition(model: &Model, text: &str) -> Result<u32, Error> {
         .ok_or_else(|| Error::Usage(format!("the model was not read with the condition '{text}'")))
 }
 
+/// The most threads that can be asked for.
+const MAX_THREADS: usize = 1024;
+
 /// The search to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
@@ -196,6 +199,9 @@ impl Method {
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
         }
+        if check.threads.is_some_and(|threads| threads > MAX_THREADS) {
+            return Err(Error::Usage(format!("at most {MAX_THREADS} threads can search")));
+        }
         let stack = check.store == Some(Store::Stack);
         let algorithm = match check.search {
             Search::Auto | Search::Dfs if stack => Algorithm::Stateless,
@@ -217,7 +223,8 @@ impl Method {
         };
         note(check.por != Some(Por::On), "no partial-order reduction is done");
         note(check.optimize != Some(Optimize::Full), "the model is not optimized");
-        let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let all_cores =
+            || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
             Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
             Algorithm::Dfs | Algorithm::Stateless => 1,

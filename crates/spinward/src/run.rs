@@ -127,7 +127,10 @@ impl Running<'_> {
         let outcome = search(&machine, &mut scratch, &request, progress);
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
 
-        self.endless_atomic |= scratch.endless_atomic;
+        // Threads look ahead of where a search ends: what they met there must not show.
+        let ahead =
+            matches!(outcome.stopped, Some(Stopped::Errors | Stopped::Limit(Limit::States)));
+        self.endless_atomic |= scratch.endless_atomic && !ahead;
         self.tried.resize(scratch.tried().len(), false);
         for (all, new) in self.tried.iter_mut().zip(scratch.tried()) {
             *all |= new;

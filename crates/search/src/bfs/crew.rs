@@ -10,6 +10,7 @@
 //! flight is bounded; whoever finds none to take waits for the thread that has the one to be noted
 //! next, which waits for nobody.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -24,7 +25,7 @@ use super::ways::Ways;
 use crate::limits::Memory;
 use crate::outcome::{Counts, Stopped};
 
-/// Blocks in flight for each thread.
+/// Blocks in flight for each other thread.
 const BLOCKS: usize = 4;
 
 /// The least and the most states in a block.
@@ -33,7 +34,7 @@ const BLOCK: std::ops::RangeInclusive<usize> = 16..=64;
 /// Fewer states than this are not worth waking a thread.
 const ALONE: usize = 128;
 
-/// Bytes that a thread has beside what is counted: the top of its stack, room to work in.
+/// Bytes that a thread has beside what is counted: the top of its stack, its blocks, room to work in.
 const THREAD_BYTES: u64 = 1 << 16;
 
 /// The threads that search.
@@ -56,8 +57,8 @@ struct Round {
     /// How many blocks were handed out, and how many of them noted, in all rounds.
     handed_out: u64,
     noted: u64,
-    /// Blocks that were expanded, by number modulo their count.
-    expanded: Vec<Option<Block>>,
+    /// Blocks that were expanded, from the one that is to be noted next.
+    expanded: VecDeque<Option<Block>>,
     spare: Vec<Block>,
     /// None while a thread notes.
     notes: Option<Notes>,
@@ -101,8 +102,14 @@ impl Round {
         }
     }
 
-    fn place_of(&self, sequence: u64) -> usize {
-        (sequence % self.expanded.len() as u64) as usize
+    /// Takes a block that was expanded.
+    fn take_back(&mut self, block: Block) {
+        self.closed |= block.broken.is_some();
+        let place = (block.sequence - self.noted) as usize;
+        if self.expanded.len() <= place {
+            self.expanded.resize_with(place + 1, || None);
+        }
+        self.expanded[place] = Some(block);
     }
 
     /// The block that is to be noted next and the notes, if both are there.
@@ -110,15 +117,23 @@ impl Round {
         if self.stopped.is_some() || self.notes.is_none() {
             return None;
         }
-        let place = self.place_of(self.noted);
-        let block = self.expanded[place].take()?;
+        let block = self.expanded.front_mut()?.take()?;
         Some((block, self.notes.take()?))
+    }
+
+    /// A block was noted.
+    fn finish(&mut self, block: Block, notes: Notes, result: Result<(), Stopped>) {
+        self.counts = notes.counts;
+        self.notes = Some(notes);
+        self.stopped = result.err();
+        self.expanded.pop_front();
+        self.spare.push(block);
+        self.noted += 1;
     }
 }
 
 impl<'a, S: System, T: Store> Crew<'a, S, T> {
     pub fn new(shared: &'a Shared<'a, S, T>, threads: usize, notes: Notes) -> Self {
-        let threads = threads.max(1);
         let round = Round {
             bucket: Bucket::new(),
             ways: Ways::new(),
@@ -126,8 +141,8 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
             level: 0,
             handed_out: 0,
             noted: 0,
-            expanded: (0..BLOCKS * threads).map(|_| None).collect(),
-            spare: (0..BLOCKS * threads).map(|_| Block::new(&shared.memory)).collect(),
+            expanded: VecDeque::new(),
+            spare: vec![Block::new(&shared.memory)],
             counts: notes.counts,
             notes: Some(notes),
             closed: false,
@@ -144,8 +159,8 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
         scratch: &mut S::Scratch,
         report: &mut dyn FnMut(&Counts, u32),
     ) -> Result<(), Stopped> {
-        let helpers = std::thread::scope(|scope| {
-            let _dismissal = Dismissal(self);
+        let (result, done) = std::thread::scope(|scope| {
+            let dismissal = Dismissal(self);
             let mut helpers = Vec::new();
             let mut expander = Expander::new(self.shared, scratch);
             let result = loop {
@@ -165,13 +180,11 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
                     break Err(stopped);
                 }
             };
-            drop(_dismissal);
-            let done: Vec<_> = helpers.into_iter().map(ScopedJoinHandle::join).collect();
-            (result, done)
+            drop(dismissal);
+            (result, helpers.into_iter().map(ScopedJoinHandle::join).collect::<Vec<_>>())
         });
-        let (result, done) = helpers;
-        for scratch_of_helper in done {
-            match scratch_of_helper {
+        for helper in done {
+            match helper {
                 Ok(other) => self.shared.system.absorb(scratch, other),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
@@ -184,8 +197,8 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
         let Shared { marks, memory, .. } = self.shared;
         let mut guard = self.lock();
         let round = &mut *guard;
-        let Some(notes) = &mut round.notes else {
-            // Only if a thread panicked with them in its hands; the search is given up.
+        // A thread that panicked sent all home, perhaps with the notes in its hands.
+        let Some(notes) = round.notes.as_mut().filter(|_| !round.quit) else {
             return Ok(0);
         };
         let next = notes.open.next(notes.level, marks, memory).map_err(Stopped::Limit)?;
@@ -209,9 +222,12 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
     /// Starts the other threads, as far as the system allows.
     fn hire<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Vec<ScopedJoinHandle<'s, S::Scratch>> {
         let hire_one = |_| {
-            self.shared.memory.take(THREAD_BYTES).ok()?;
+            let memory = &self.shared.memory;
+            memory.take(THREAD_BYTES).ok()?;
             let builder = std::thread::Builder::new().name("search".into());
-            builder.spawn_scoped(scope, || self.help()).ok()
+            let helper = builder.spawn_scoped(scope, || self.help()).ok()?;
+            self.lock().spare.extend((0..BLOCKS).map(|_| Block::new(memory)));
+            Some(helper)
         };
         (1..self.threads).map_while(hire_one).collect()
     }
@@ -247,21 +263,15 @@ impl<'a, S: System, T: Store> Crew<'a, S, T> {
         expander.expand(&mut block);
 
         let mut round = self.lock();
-        round.closed |= block.broken.is_some();
-        let place = round.place_of(block.sequence);
-        round.expanded[place] = Some(block);
+        round.take_back(block);
         while let Some((block, mut notes)) = round.next_to_note() {
             drop(round);
             let result = notes.note(&block, self.shared);
             round = self.lock();
-            round.counts = notes.counts;
-            round.notes = Some(notes);
-            round.spare.push(block);
-            round.noted += 1;
-            if let Err(stopped) = result {
-                round.stopped = Some(stopped);
+            if result.is_err() {
                 self.shared.over.store(true, Ordering::Relaxed);
             }
+            round.finish(block, notes, result);
             if round.waiting > 0 {
                 self.changed.notify_all();
             }
