@@ -49,6 +49,12 @@ pub struct Options {
     /// Also hold trails against each other: replay ours with SPIN and SPIN's with ours
     #[arg(long)]
     trails: bool,
+    /// Threads of our breadth-first search
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// How our searches keep states
+    #[arg(long, default_value = "exact")]
+    store: String,
     /// A file of known differences, in lines `path-suffix: reason`
     #[arg(long)]
     explained: Option<PathBuf>,
@@ -65,6 +71,8 @@ impl Options {
             spinward: None,
             spin_only: false,
             trails: true,
+            threads: 2,
+            store: "exact".to_owned(),
             explained,
         }
     }
@@ -90,8 +98,13 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         true => None,
         false => Some(Spinward::find(options.spinward.clone())?),
     };
-    let bench =
-        Bench { spinward, limit: Duration::from_secs(options.time), trails: options.trails };
+    let bench = Bench {
+        spinward,
+        limit: Duration::from_secs(options.time),
+        trails: options.trails,
+        threads: options.threads.to_string(),
+        store: options.store.clone(),
+    };
     let mut tally = Tally::default();
     workers::run(
         options.jobs,
@@ -230,6 +243,8 @@ struct Bench {
     spinward: Option<Spinward>,
     limit: Duration,
     trails: bool,
+    threads: String,
+    store: String,
 }
 
 impl Bench {
@@ -281,12 +296,13 @@ impl Bench {
         row: &mut Row,
     ) -> Result<()> {
         let limit = self.limit * PATIENCE;
-        let search = |order| {
-            let options = ["--safety", "--errors", "0", "--search", order];
+        let search = |order, threads| {
+            let mut options = vec!["--safety", "--errors", "0", "--search", order];
+            options.extend(["--store", &self.store, "--threads", threads]);
             spinward.check(dir, model, &options, limit)
         };
-        let (dfs, _) = search("dfs")?;
-        let (bfs, _) = search("bfs")?;
+        let (dfs, _) = search("dfs", "1")?;
+        let (bfs, _) = search("bfs", &self.threads)?;
         row.dfs = figures(&dfs);
         row.bfs = figures(&bfs);
         let mut differences = differences(spin, &dfs, &bfs);

@@ -99,10 +99,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME", help_heading = "How to search")]
     engine: Option<Engine>,
 
-    /// How many threads may search
+    /// How many threads may search; all processors if not given. The answer is the same
     #[arg(
         long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
-        hide = true
+        help_heading = "How to search"
     )]
     threads: Option<usize>,
 

@@ -4,7 +4,7 @@
 //! of that name. A block `console` holds commands behind `$ `, each with its output, standard error
 //! included. Blocks of other kinds are left alone. The folder has the project's `models` in it.
 //!
-//! What differs from run to run (times, memory) counts as equal. `UPDATE_EXPECT=1` writes the output
+//! What differs from run to run (times, memory, processors) counts as equal. `UPDATE_EXPECT=1` writes the output
 //! of the commands into the documents. Blocks that run SPIN are left alone where it is not installed.
 
 use std::fmt::Write as _;
@@ -127,8 +127,15 @@ fn steady(text: &str) -> String {
 }
 
 fn steady_line(line: &str) -> String {
-    const FIGURES: [&str; 6] =
-        ["bytes_per_state", "peak_memory", "states_per_second", "load", "search", "total"];
+    const FIGURES: [&str; 7] = [
+        "bytes_per_state",
+        "peak_memory",
+        "states_per_second",
+        "load",
+        "search",
+        "total",
+        "threads",
+    ];
     if let Some((before, after)) = line.split_once(" in memory, ") {
         let counts = before.rsplit_once(", ").map_or("", |(counts, _)| counts);
         let search = after.split_once(' ').map_or("", |(_, search)| search);

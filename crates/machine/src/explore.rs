@@ -194,17 +194,17 @@ impl Scratch {
             + self.steps.capacity() * size_of::<Step>()
     }
 
+    /// By transition: whether a process ever stood before it, so that it was looked at.
+    pub fn tried(&self) -> &[bool] {
+        &self.findings.tried
+    }
+
     /// Adds what another one collected.
     pub(crate) fn absorb(&mut self, other: &Self) {
         for (tried, &also) in self.findings.tried.iter_mut().zip(&other.findings.tried) {
             *tried |= also;
         }
         self.endless_atomic |= other.endless_atomic;
-    }
-
-    /// By transition: whether a process ever stood before it, so that it was looked at.
-    pub fn tried(&self) -> &[bool] {
-        &self.findings.tried
     }
 }
 

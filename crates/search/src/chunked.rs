@@ -59,43 +59,60 @@ impl<T: Copy> Chunked<T> {
     }
 }
 
-/// A queue in chunks; a chunk is given back when it was read.
+/// A queue in chunks; a chunk is given back when it was read. The first chunks are small: there may
+/// be many queues with little in them.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     chunks: VecDeque<Vec<T>>,
     /// How much of the first chunk was read.
     read: usize,
+    length: usize,
 }
+
+/// Elements in the smallest chunk of a queue.
+const SMALL_CHUNK: usize = 64;
 
 impl<T: Copy> Queue<T> {
     pub fn new() -> Self {
-        Self { chunks: VecDeque::new(), read: 0 }
+        Self { chunks: VecDeque::new(), read: 0, length: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.length
     }
 
     pub fn push(&mut self, value: T, memory: &Memory) -> Result<(), Limit> {
-        if self.chunks.back().is_none_or(|chunk| chunk.len() == CHUNK) {
-            memory.take(chunk_bytes::<T>())?;
-            self.chunks.push_back(Vec::with_capacity(CHUNK));
+        let room = match self.chunks.back() {
+            None => SMALL_CHUNK,
+            Some(chunk) if chunk.len() == chunk.capacity() => (2 * chunk.len()).min(CHUNK),
+            Some(_) => 0,
+        };
+        if room > 0 {
+            memory.take(bytes_of::<T>(room))?;
+            self.chunks.push_back(Vec::with_capacity(room));
         }
         if let Some(chunk) = self.chunks.back_mut() {
             chunk.push(value);
         }
+        self.length += 1;
         Ok(())
     }
 
     pub fn pop(&mut self, memory: &Memory) -> Option<T> {
         let first = self.chunks.front()?;
-        if let Some(&value) = first.get(self.read) {
-            self.read += 1;
-            return Some(value);
+        let &value = first.get(self.read)?;
+        self.read += 1;
+        self.length -= 1;
+        if self.read == first.len() {
+            memory.give_back(bytes_of::<T>(first.capacity()));
+            self.chunks.pop_front();
+            self.read = 0;
         }
-        // The first chunk was read to its end; there is a second one only if the first was full.
-        self.chunks.pop_front();
-        memory.give_back(chunk_bytes::<T>());
-        self.read = 0;
-        let &value = self.chunks.front()?.first()?;
-        self.read = 1;
         Some(value)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        self.chunks.iter().flatten().skip(self.read).copied()
     }
 }
 
@@ -126,9 +143,13 @@ impl Bits {
     }
 }
 
-/// A chunk, and what its place in the list of chunks may cost while that list doubles.
 fn chunk_bytes<T>() -> u64 {
-    (CHUNK * size_of::<T>() + 4 * size_of::<Vec<T>>()) as u64
+    bytes_of::<T>(CHUNK)
+}
+
+/// A chunk, and what its place in the list of chunks may cost while that list doubles.
+fn bytes_of<T>(elements: usize) -> u64 {
+    (elements * size_of::<T>() + 4 * size_of::<Vec<T>>()) as u64
 }
 
 #[cfg(test)]
@@ -152,8 +173,10 @@ mod tests {
         assert_eq!(stack.get(2), 4);
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop(memory)).collect();
         assert_eq!(rest, (CHUNK as u32..3 * CHUNK as u32).collect::<Vec<_>>());
-        assert_eq!(queue.pop(memory), None);
+        assert_eq!((queue.len(), queue.pop(memory)), (0, None));
+        assert_eq!(memory.used(), stack.chunks.len() as u64 * chunk_bytes::<u32>());
         queue.push(7, memory).unwrap();
+        assert_eq!((queue.len(), queue.iter().next()), (1, Some(7)));
         assert_eq!(queue.pop(memory), Some(7));
     }
 

@@ -18,12 +18,6 @@ pub(crate) struct Run {
 
 /// The run along `path` that ends in `violation` after `total` steps. The path has the key of each
 /// state and the length of the run up to it, and starts with the initial state.
-///
-/// Of several ways from one state to the next it takes the first of the right length, as the
-/// searches do. If the system does not repeat itself, the run ends early; replay will find out.
-///
-/// Expansions end with what is looked for unless `ahead` is to be counted: where a limit broke one
-/// off, the rest of it may have no end.
 pub(crate) fn rebuild<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -32,19 +26,42 @@ pub(crate) fn rebuild<S: System>(
     total: u32,
     ahead: bool,
 ) -> Run {
+    let states = path.skip(1).map(|(key, length)| Goal::State(key, length));
+    follow(system, scratch, states.chain([Goal::Violation(violation, total)]), ahead)
+}
+
+/// What a run comes to next.
+pub(crate) enum Goal {
+    /// The state with this key, after so many steps in all. Of several ways it takes the first of
+    /// the right length, as the searches do.
+    State(Vec<u8>, u32),
+    /// The successor of this number, counted from 0.
+    Successor(u32),
+    /// This violation, after so many steps in all.
+    Violation(Violation, u32),
+}
+
+/// The run from the initial state that comes to all goals in turn. If the system does not repeat
+/// itself, the run ends early; replay will find out.
+///
+/// Expansions end with what is looked for unless `ahead` is to be counted: where a limit broke one
+/// off, the rest of it may have no end.
+pub(crate) fn follow<S: System>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    goals: impl Iterator<Item = Goal>,
+    ahead: bool,
+) -> Run {
     let mut run = Run::default();
     let mut state = Vec::new();
     system.initial(&mut state);
-    let mut at = 0;
-    let goals = path
-        .skip(1)
-        .map(|(key, length)| (Goal::State(key), length))
-        .chain(std::iter::once((Goal::Violation(violation), total)));
-    for (goal, length) in goals {
+    let mut length = 0;
+    for goal in goals {
         let mut finder = Finder {
             system,
             goal,
-            by: |steps: &[Step]| longer(at, self::length(steps)) == length,
+            length,
+            successors: 0,
             next: Vec::new(),
             found: false,
             ahead,
@@ -54,22 +71,19 @@ pub(crate) fn rebuild<S: System>(
         if !finder.found {
             break;
         }
+        length = finder.length;
         state = finder.next;
-        at = length;
     }
     run
 }
 
-enum Goal {
-    State(Vec<u8>),
-    Violation(Violation),
-}
-
-struct Finder<'a, S, F> {
+struct Finder<'a, S> {
     system: &'a S,
     goal: Goal,
-    /// Whether the steps have the right length.
-    by: F,
+    /// The length of the run.
+    length: u32,
+    /// Successors seen.
+    successors: u32,
     next: Vec<u8>,
     found: bool,
     /// Whether to go on when it is found.
@@ -77,33 +91,46 @@ struct Finder<'a, S, F> {
     run: &'a mut Run,
 }
 
-impl<S, F> Finder<'_, S, F> {
+impl<S> Finder<'_, S> {
+    fn after(&self, steps: &[Step]) -> u32 {
+        longer(self.length, length(steps))
+    }
+
+    fn take(&mut self, steps: &[Step]) {
+        self.found = true;
+        self.length = self.after(steps);
+        self.run.steps.extend_from_slice(steps);
+    }
+
     fn flow(&self) -> Flow {
         if self.found && !self.ahead { Flow::Break(()) } else { Flow::Continue(()) }
     }
 }
 
-impl<S: System, F: Fn(&[Step]) -> bool> Sink for Finder<'_, S, F> {
+impl<S: System> Sink for Finder<'_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        let wanted = match &self.goal {
+            Goal::State(key, total) => key == self.system.key(state) && self.after(steps) == *total,
+            Goal::Successor(number) => *number == self.successors,
+            Goal::Violation(..) => false,
+        };
+        self.successors += 1;
         if self.found {
             self.run.ahead += 1;
-        } else if matches!(&self.goal, Goal::State(key) if key == self.system.key(state))
-            && (self.by)(steps)
-        {
-            self.found = true;
+        } else if wanted {
+            self.take(steps);
             self.next.extend_from_slice(state);
-            self.run.steps.extend_from_slice(steps);
         }
         self.flow()
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        if !self.found
-            && matches!(self.goal, Goal::Violation(goal) if goal == violation)
-            && (self.by)(steps)
-        {
-            self.found = true;
-            self.run.steps.extend_from_slice(steps);
+        let wanted = match self.goal {
+            Goal::Violation(goal, total) => goal == violation && self.after(steps) == total,
+            Goal::State(..) | Goal::Successor(_) => false,
+        };
+        if !self.found && wanted {
+            self.take(steps);
         }
         self.flow()
     }

@@ -8,7 +8,7 @@ use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
 use spinward_search::stateless::stateless;
-use spinward_search::{Limit, Limits, Progress, Request, Stopped};
+use spinward_search::{Limit, Limits, Outcome, Progress, Request, Stopped};
 
 /// A binary tree with states of `bytes` bytes. Each state has an assertion that fails on the way to
 /// its second successor, if `wrong`.
@@ -65,12 +65,21 @@ fn within(limits: Limits) -> Request {
     Request { limits, errors: 1, ..Request::default() }
 }
 
+type Search = fn(&Tree, &mut (), &Request, &mut dyn FnMut(&Progress)) -> Outcome;
+
+/// The request for different numbers of threads, which breadth-first search uses.
+fn with_threads(request: Request) -> impl Iterator<Item = Request> {
+    [1, 2, 3, 8].into_iter().map(move |threads| Request { threads, ..request.clone() })
+}
+
 #[test]
 fn the_memory_budget_is_kept() {
     for budget in [0, 1000, 100_000, 3_000_000, 40_000_000] {
-        for search in [bfs, dfs] {
-            let request = within(Limits { memory: Some(budget), ..Limits::default() });
-            let outcome = search(&tree(), &mut (), &request, &mut |_| {});
+        let request = within(Limits { memory: Some(budget), ..Limits::default() });
+        let depth_first = dfs(&tree(), &mut (), &request, &mut |_| {});
+        let breadth_first =
+            with_threads(request).map(|request| bfs(&tree(), &mut (), &request, &mut |_| {}));
+        for outcome in breadth_first.chain([depth_first]) {
             assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
             assert!(outcome.counts.memory <= budget);
             if budget > 1_000_000 {
@@ -86,15 +95,19 @@ fn the_memory_budget_is_kept() {
     assert!(outcome.counts.memory <= 1_000_000);
 }
 
-/// A breadth-first search holds the successors of 32 states at a time, beside all states it stores.
+/// Each thread of a breadth-first search holds successors that it did not look up yet, beside all
+/// states that are stored; large ones are few.
 #[test]
 fn large_successors_count_while_the_store_grows() {
     let (bytes, budget) = (240_000, 64_000_000);
-    let request = within(Limits { memory: Some(budget), ..Limits::default() });
     let large = Tree { bytes, ..tree() };
-    let outcome = bfs(&large, &mut (), &request, &mut |_| {});
-    let held = (outcome.counts.states + 2 * 32) * bytes as u64;
-    assert!(held <= budget, "{held} of {budget} bytes");
+    for request in with_threads(within(Limits { memory: Some(budget), ..Limits::default() })) {
+        let outcome = bfs(&large, &mut (), &request, &mut |_| {});
+        assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+        assert!(outcome.counts.memory <= budget);
+        let held = outcome.counts.states * bytes as u64;
+        assert!((budget / 2..=budget).contains(&held), "{held} of {budget} bytes");
+    }
 }
 
 #[test]
@@ -114,12 +127,13 @@ fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
 
 #[test]
 fn time_is_kept_and_progress_is_told() {
-    for search in [bfs, dfs, stateless] {
-        let request = within(Limits {
+    for (search, threads) in [(bfs as Search, 1), (bfs, 2), (dfs, 1), (stateless, 1)] {
+        let mut request = within(Limits {
             time: Some(Duration::from_millis(450)),
             memory: Some(2 << 30),
             ..Limits::default()
         });
+        request.threads = threads;
         let mut events = Vec::new();
         let start = Instant::now();
         let outcome = search(&tree(), &mut (), &request, &mut |progress: &Progress| {
@@ -136,11 +150,12 @@ fn time_is_kept_and_progress_is_told() {
 
 #[test]
 fn an_expansion_without_end_is_given_up_in_time() {
-    for search in [bfs, dfs, stateless] {
+    for (search, threads) in [(bfs as Search, 1), (bfs, 2), (dfs, 1), (stateless, 1)] {
         let limits = Limits { time: Some(Duration::from_millis(50)), ..Limits::default() };
         let stuck = Tree { wrong: true, endless: Some((4, limits.stop.clone())), ..tree() };
         let mut request = within(limits);
         request.errors = 0;
+        request.threads = threads;
         let outcome = search(&stuck, &mut (), &request, &mut |_| {});
         assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Time)));
         assert_eq!(outcome.errors.len(), 1);

@@ -299,6 +299,7 @@ fn request(errors: usize, shortest: bool, bound: Option<usize>, keep: Keep) -> R
         errors,
         shortest,
         keep,
+        threads: 2,
     }
 }
 

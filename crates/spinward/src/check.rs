@@ -128,7 +128,8 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// How many threads may search.
+    /// How many threads may search; by default as many as there are processors. The answer does not
+    /// depend on it. Only breadth-first search uses more than one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

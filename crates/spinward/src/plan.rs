@@ -152,6 +152,9 @@ fn find_condition(model: &Model, text: &str) -> Result<u32, Error> {
         .ok_or_else(|| Error::Usage(format!("the model was not read with the condition '{text}'")))
 }
 
+/// The most threads that can be asked for.
+const MAX_THREADS: usize = 1024;
+
 /// The search to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
@@ -166,6 +169,8 @@ pub(crate) struct Method {
     pub algorithm: Algorithm,
     /// How states are kept.
     pub keep: Keep,
+    /// How many threads search.
+    pub threads: usize,
     /// Where it is not what was asked for, though the answer is the same.
     pub notes: Vec<String>,
 }
@@ -194,6 +199,9 @@ impl Method {
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
         }
+        if check.threads.is_some_and(|threads| threads > MAX_THREADS) {
+            return Err(Error::Usage(format!("at most {MAX_THREADS} threads can search")));
+        }
         let stack = check.store == Some(Store::Stack);
         let algorithm = match check.search {
             Search::Auto | Search::Dfs if stack => Algorithm::Stateless,
@@ -215,12 +223,19 @@ impl Method {
         };
         note(check.por != Some(Por::On), "no partial-order reduction is done");
         note(check.optimize != Some(Optimize::Full), "the model is not optimized");
-        note(check.threads.is_none_or(|threads| threads == 1), "one thread searches");
+        let all_cores =
+            || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        let threads = match algorithm {
+            Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
+            Algorithm::Dfs | Algorithm::Stateless => 1,
+        };
+        let fewer = check.threads.is_some_and(|asked| asked > threads);
+        note(!fewer, "one thread searches depth first");
         let delta = check.store == Some(Store::Delta);
         note(!delta, "states are stored as trees, not as differences");
         let tree = matches!(check.store, Some(Store::Tree | Store::Delta));
         let keep = if tree { Keep::Tree } else { Keep::Exact };
-        Ok(Self { algorithm, keep, notes })
+        Ok(Self { algorithm, keep, threads, notes })
     }
 
     /// The name of the search in effect.

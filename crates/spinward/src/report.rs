@@ -202,7 +202,7 @@ pub struct Statistics {
     pub seconds: Seconds,
     /// States visited in a second of search.
     pub states_per_second: f64,
-    /// Threads that searched.
+    /// Threads that could search.
     pub threads: usize,
     /// How likely it is that a state was missed.
     pub omission_probability: f64,

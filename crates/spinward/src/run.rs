@@ -35,7 +35,6 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let allowed = check.memory.unwrap_or_else(memory::default_budget);
     let mut progress = check.progress.take();
     let mut running = Running {
-        method,
         start,
         own,
         allowed,
@@ -46,7 +45,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         errors: Vec::new(),
         places: HashSet::new(),
         reasons: Vec::new(),
-        statistics: Statistics { threads: 1, ..Statistics::default() },
+        statistics: Statistics { threads: method.threads, ..Statistics::default() },
+        method,
         tried: Vec::new(),
         endless_atomic: false,
     };
@@ -115,7 +115,7 @@ impl Running<'_> {
             errors: self.check.errors,
             shortest: self.check.shortest,
             keep: self.method.keep,
-            threads: self.check.threads.unwrap_or(1),
+            threads: self.method.threads,
         };
         let search = match self.method.algorithm {
             Algorithm::Dfs => dfs,
@@ -131,7 +131,10 @@ impl Running<'_> {
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
 
-        self.endless_atomic |= scratch.endless_atomic;
+        // Threads look ahead of where a search ends: what they met there must not show.
+        let ahead =
+            matches!(outcome.stopped, Some(Stopped::Errors | Stopped::Limit(Limit::States)));
+        self.endless_atomic |= scratch.endless_atomic && !ahead;
         self.tried.resize(scratch.tried().len(), false);
         for (all, new) in self.tried.iter_mut().zip(scratch.tried()) {
             *all |= new;

@@ -111,6 +111,14 @@ impl<T: Zeroable> Chunks<T> {
         self.chunks.get(chunk)?.get()?.get(offset)
     }
 
+    /// A row, if its chunk is there.
+    #[inline(always)]
+    pub fn get_row(&self, index: usize) -> Option<&[T]> {
+        let Place { chunk, offset } = place(index, self.smallest);
+        let start = offset * self.width;
+        self.chunks.get(chunk)?.get()?.get(start..start + self.width)
+    }
+
     /// An element known to be there.
     #[inline(always)]
     pub fn at(&self, index: usize) -> &T {

@@ -22,7 +22,7 @@ use rapidhash::v3::rapidhash_v3;
 use crate::budget::Budget;
 use crate::chunks::Chunks;
 use crate::index::{Entry, Index, LAST_PLACE, Records};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Apart, AtomicU32, AtomicU64, Ordering};
 use crate::zeroed::prefetch;
 use crate::{Full, Id, Store, Worker};
 
@@ -35,7 +35,7 @@ pub struct Exact {
     arena: Arena,
     /// Places of keys by number.
     places: Chunks<AtomicU32>,
-    len: AtomicU32,
+    len: Apart<AtomicU32>,
 }
 
 impl Exact {
@@ -49,7 +49,7 @@ impl Exact {
                 used: AtomicU64::new(1),
             },
             places: Chunks::new(LAST_PLACE.into(), BLOCK, budget.clone())?,
-            len: AtomicU32::new(0),
+            len: Apart(AtomicU32::new(0)),
         })
     }
 

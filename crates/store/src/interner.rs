@@ -19,7 +19,7 @@ use crate::Full;
 use crate::budget::Budget;
 use crate::chunks::Chunks;
 use crate::index::{Entry, Index, LAST_PLACE, Records};
-use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Apart, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::zeroed::prefetch;
 
 /// Words in the smallest chunks.
@@ -32,7 +32,7 @@ const STEPS: usize = if cfg!(loom) { 1 } else { 2 };
 pub(crate) struct Interner {
     index: Index,
     words: Words,
-    len: AtomicU32,
+    len: Apart<AtomicU32>,
     /// Numbers are less than this.
     limit: u32,
 }
@@ -44,7 +44,7 @@ impl Interner {
         Ok(Self {
             index: Index::new(STEPS, budget.clone())?,
             words: Words::new(limit, budget)?,
-            len: AtomicU32::new(0),
+            len: Apart(AtomicU32::new(0)),
             limit,
         })
     }

@@ -29,7 +29,7 @@ use thiserror::Error;
 pub use budget::{Budget, OutOfMemory};
 pub use exact::Exact;
 pub use flat::Flat;
-pub use satellites::{Flags, Numbers};
+pub use satellites::{Bytes, Flags, Numbers};
 pub use tree::Tree;
 
 /// The number of a state: dense from 0, in the order of insertion.

@@ -1,15 +1,16 @@
-//! What a search hangs on states: flags and numbers by the number of the state.
+//! What a search hangs on states: flags, numbers and bytes by the number of the state.
 //!
 //! *Idea*: arrays of atomics that grow by chunks as states come to be known; what was never set is
 //! no, or zero. *Memory orderings*: what is read was stored with `Release` and is loaded with
 //! `Acquire`, so that what a thread wrote before it set a flag is seen by those who see the flag.
-//! *Cost*: one bit for each flag, four bytes for each number.
+//! *Cost*: one bit for each flag, four bytes for each number, and bytes as they are.
 
 use std::sync::Arc;
 
 use crate::budget::{Budget, OutOfMemory};
 use crate::chunks::Chunks;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use crate::zeroed::prefetch;
 use crate::{Full, Id};
 
 /// Words in the smallest chunks.
@@ -100,9 +101,86 @@ impl Numbers {
     }
 }
 
+/// A row of bytes for each state, of one width for all.
+pub struct Bytes {
+    rows: Chunks<AtomicU8>,
+    width: usize,
+}
+
+impl Bytes {
+    /// All zero; `width` for each state, perhaps none.
+    pub fn new(width: usize, budget: &Arc<Budget>) -> Result<Self, Full> {
+        Ok(Self { rows: Chunks::of_rows(width, STATES, CHUNK, budget.clone())?, width })
+    }
+
+    /// How many bytes each state has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The first byte of a state.
+    #[inline]
+    pub fn first(&self, id: Id) -> u8 {
+        self.row(id).and_then(<[_]>::first).map_or(0, |it| it.load(Ordering::Acquire))
+    }
+
+    /// Adds the bytes of a state to `out`.
+    pub fn read(&self, id: Id, out: &mut Vec<u8>) {
+        match self.row(id) {
+            Some(row) => out.extend(row.iter().map(|it| it.load(Ordering::Acquire))),
+            None => out.resize(out.len() + self.width, 0),
+        }
+    }
+
+    /// Sets the bytes of a state.
+    #[inline]
+    pub fn set(&self, id: Id, bytes: &[u8]) -> Result<(), OutOfMemory> {
+        assert_eq!(bytes.len(), self.width);
+        if self.width > 0 {
+            self.rows.ensure(id as usize)?;
+            for (place, &byte) in self.rows.row(id as usize).iter().zip(bytes) {
+                place.store(byte, Ordering::Release);
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the bytes of a state into the cache.
+    #[inline]
+    pub fn prefetch(&self, id: Id) {
+        if let Some(first) = self.row(id).and_then(<[_]>::first) {
+            prefetch(first);
+        }
+    }
+
+    /// The bytes of a state, if they were ever set or those of a neighbour were.
+    #[inline]
+    fn row(&self, id: Id) -> Option<&[AtomicU8]> {
+        self.rows.get_row(id as usize)
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes() {
+        let budget = Arc::new(Budget::new(None));
+        for width in [0, 1, 3] {
+            let bytes = Bytes::new(width, &budget).unwrap();
+            let row: Vec<u8> = (7..).take(width).collect();
+            bytes.set(100_000, &row).unwrap();
+            let mut read = vec![1];
+            for id in [100_000, 3, u32::MAX] {
+                bytes.prefetch(id);
+                bytes.read(id, &mut read);
+            }
+            assert_eq!(read, [&[1], &row[..], &vec![0; 2 * width]].concat());
+            assert_eq!(bytes.first(100_000), row.first().copied().unwrap_or(0));
+            assert_eq!((bytes.first(100_001), bytes.first(5)), (0, 0));
+        }
+    }
 
     #[test]
     fn flags() {

@@ -32,6 +32,21 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Something that is written often, alone in its cache lines (two, which processors fetch together):
+/// otherwise those who read what lies beside it would wait each time.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// Waits a little for another thread, which needs some nanoseconds if it runs and much longer if
 /// it does not.
 pub(crate) struct Patience(u32);
