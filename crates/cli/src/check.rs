@@ -292,12 +292,17 @@ fn progress_bar(args: &Args) -> Option<ProgressBar> {
     Some(bar)
 }
 
+/// The depth, if the search knows one: a sweep does not.
+fn depth(depth: u64) -> String {
+    if depth == 0 { String::new() } else { format!("depth {}, ", terminal::thousands(depth)) }
+}
+
 fn progress_line(progress: &Progress) -> String {
     format!(
-        "{}, {} a second, depth {}, {}, {} s",
+        "{}, {} a second, {}{}, {} s",
         counted(progress.counts.states, "state"),
         terminal::thousands(progress.rate as u64),
-        terminal::thousands(progress.depth),
+        depth(progress.depth),
         bytes(progress.counts.memory),
         progress.elapsed.as_secs()
     )
@@ -500,8 +505,8 @@ fn statistics(report: &Report) -> String {
         format!("{}, {}, ", counted(s.states, "state"), counted(s.transitions, "transition"))
     };
     format!(
-        "\n{counts}depth {}, {} in memory, {:.2} s ({} search)\n",
-        terminal::thousands(s.depth),
+        "\n{counts}{}{} in memory, {:.2} s ({} search)\n",
+        depth(s.depth),
         bytes(s.peak_memory),
         s.seconds.total,
         report.search

@@ -5,7 +5,6 @@
 //! stands on, [`sweep`] looks at all states in any order. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
 //! what was found and whether anything was left out; none of them recurses.
 
-pub mod auto;
 pub mod bfs;
 mod buffer;
 mod chunked;
@@ -16,7 +15,7 @@ mod outcome;
 mod rebuild;
 mod start;
 pub mod stateless;
-mod sweep;
+pub mod sweep;
 
 pub use limits::{Limit, Limits};
 pub use outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};

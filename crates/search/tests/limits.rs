@@ -8,6 +8,7 @@ use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
 use spinward_search::stateless::stateless;
+use spinward_search::sweep;
 use spinward_search::{Limit, Limits, Outcome, Progress, Request, Stopped};
 
 /// A binary tree with states of `bytes` bytes. Each state has an assertion that fails on the way to
@@ -67,7 +68,17 @@ fn within(limits: Limits) -> Request {
 
 type Search = fn(&Tree, &mut (), &Request, &mut dyn FnMut(&Progress)) -> Outcome;
 
-/// The request for different numbers of threads, which breadth-first search uses.
+/// A sweep, and a breadth-first search if something is wrong.
+fn sweep(
+    tree: &Tree,
+    scratch: &mut (),
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    sweep::sweep(tree, scratch, request, progress).0
+}
+
+/// The request for different numbers of threads, which sweep and breadth-first search use.
 fn with_threads(request: Request) -> impl Iterator<Item = Request> {
     [1, 2, 3, 8].into_iter().map(move |threads| Request { threads, ..request.clone() })
 }
@@ -77,9 +88,11 @@ fn the_memory_budget_is_kept() {
     for budget in [0, 1000, 100_000, 3_000_000, 40_000_000] {
         let request = within(Limits { memory: Some(budget), ..Limits::default() });
         let depth_first = dfs(&tree(), &mut (), &request, &mut |_| {});
-        let breadth_first =
-            with_threads(request).map(|request| bfs(&tree(), &mut (), &request, &mut |_| {}));
-        for outcome in breadth_first.chain([depth_first]) {
+        let by_threads = |search: Search| {
+            let run = move |request| search(&tree(), &mut (), &request, &mut |_| {});
+            with_threads(request.clone()).map(run)
+        };
+        for outcome in by_threads(bfs).chain(by_threads(sweep)).chain([depth_first]) {
             assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
             assert!(outcome.counts.memory <= budget);
             if budget > 1_000_000 {
@@ -107,6 +120,11 @@ fn large_successors_count_while_the_store_grows() {
         assert!(outcome.counts.memory <= budget);
         let held = outcome.counts.states * bytes as u64;
         assert!((budget / 2..=budget).contains(&held), "{held} of {budget} bytes");
+        // Here the states that wait are kept beside the table.
+        let outcome = sweep(&large, &mut (), &request, &mut |_| {});
+        assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+        assert!(outcome.counts.memory <= budget);
+        assert!(outcome.counts.states * bytes as u64 > budget / 4);
     }
 }
 
@@ -127,7 +145,9 @@ fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
 
 #[test]
 fn time_is_kept_and_progress_is_told() {
-    for (search, threads) in [(bfs as Search, 1), (bfs, 2), (dfs, 1), (stateless, 1)] {
+    for (search, threads) in
+        [(bfs as Search, 1), (bfs, 2), (sweep, 1), (sweep, 2), (dfs, 1), (stateless, 1)]
+    {
         let mut request = within(Limits {
             time: Some(Duration::from_millis(450)),
             memory: Some(2 << 30),

@@ -9,6 +9,7 @@ use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
 use spinward_search::stateless::stateless;
+use spinward_search::sweep::sweep;
 use spinward_search::{Keep, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 
 /// An edge: where it leads, by how many steps, after which of them something is wrong.
@@ -316,7 +317,12 @@ proptest! {
         let request = request(0, false, None, keep);
         let bfs = bfs(&graph, &mut (), &request, &mut quiet());
         prop_assert!(bfs.is_complete() && bfs.errors.iter().all(|found| found.shortest));
-        prop_assert_eq!(counted(&graph, &bfs), expected);
+        prop_assert_eq!(&counted(&graph, &bfs), &expected);
+
+        let (swept, enough) = sweep(&graph, &mut (), &request, &mut quiet());
+        prop_assert!(swept.is_complete());
+        prop_assert_eq!(enough, bfs.errors.is_empty());
+        prop_assert_eq!(&counted(&graph, &swept), &expected);
 
         let dfs = dfs(&graph, &mut (), &request, &mut quiet());
         prop_assert!(dfs.is_complete());
@@ -374,6 +380,9 @@ proptest! {
         let mut lengths: Vec<_> = expected.places.values().map(|place| place.1).collect();
         lengths.sort_unstable();
         lengths.truncate(errors);
+        let swept = sweep(&graph, &mut (), &request(errors, true, None, keep), &mut quiet()).0;
+        let found: Vec<_> = swept.errors.iter().map(|it| length(&it.steps)).collect();
+        prop_assert_eq!(&found, &lengths);
         for search in [bfs, dfs, stateless] {
             let request = request(errors, true, (graph.edges.len() > 6).then_some(12), keep);
             let outcome = search(&graph, &mut (), &request, &mut quiet());

@@ -51,8 +51,10 @@ macro_rules! named {
 named! {
     /// The order in which states are visited.
     Search: "search" {
-        /// Chosen for the model: breadth-first, for now.
+        /// Chosen for what is asked: a sweep, unless a limit or a store asks for breadth-first.
         Auto = "auto",
+        /// All states in any order, as fast as can be; where something is wrong, then breadth-first.
+        Sweep = "sweep",
         /// Depth-first, in SPIN's order.
         Dfs = "dfs",
         /// By the length of the way to a state; errors come with a shortest run.

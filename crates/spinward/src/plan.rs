@@ -158,6 +158,7 @@ const MAX_THREADS: usize = 1024;
 /// The search to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
+    Sweep,
     Dfs,
     Bfs,
     Stateless,
@@ -212,7 +213,12 @@ impl Method {
                 ));
             }
             Search::Dfs => Algorithm::Dfs,
-            Search::Auto | Search::Bfs => Algorithm::Bfs,
+            Search::Bfs => Algorithm::Bfs,
+            Search::Auto if why_not_sweep(check).is_some() => Algorithm::Bfs,
+            Search::Sweep if let Some(reason) = why_not_sweep(check) => {
+                return Err(Error::Usage(format!("{reason}; use --search bfs")));
+            }
+            Search::Auto | Search::Sweep => Algorithm::Sweep,
             search => return not_available(format!("the search '{search}'")),
         };
         let mut notes = Vec::new();
@@ -226,7 +232,7 @@ impl Method {
         let all_cores =
             || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
-            Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
+            Algorithm::Sweep | Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
             Algorithm::Dfs | Algorithm::Stateless => 1,
         };
         let fewer = check.threads.is_some_and(|asked| asked > threads);
@@ -241,6 +247,7 @@ impl Method {
     /// The name of the search in effect.
     pub fn search(&self) -> Search {
         match self.algorithm {
+            Algorithm::Sweep => Search::Sweep,
             Algorithm::Bfs => Search::Bfs,
             Algorithm::Dfs | Algorithm::Stateless => Search::Dfs,
         }
@@ -250,10 +257,25 @@ impl Method {
     pub fn store(&self) -> Store {
         match self.algorithm {
             Algorithm::Stateless => Store::Stack,
-            Algorithm::Bfs | Algorithm::Dfs => match self.keep {
+            Algorithm::Sweep | Algorithm::Bfs | Algorithm::Dfs => match self.keep {
                 Keep::Exact => Store::Exact,
                 Keep::Tree => Store::Tree,
             },
         }
+    }
+}
+
+/// What keeps a sweep from giving the answer that is asked for.
+fn why_not_sweep(check: &Check<'_>) -> Option<&'static str> {
+    if check.max_depth.is_some() {
+        Some("a sweep knows no depth, so that --max-depth has no meaning for it")
+    } else if check.max_states.is_some() {
+        Some("which states a sweep meets first is left open, so that --max-states would be too")
+    } else if check.store.is_some_and(|store| store != Store::Exact) {
+        Some("a sweep keeps states as they are")
+    } else if check.model.program.hidden.bytes > 0 {
+        Some("the values of hidden variables depend on the order of the search")
+    } else {
+        None
     }
 }

@@ -11,12 +11,13 @@ use spinward_program::ir::BodyId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
 use spinward_search::stateless::stateless;
+use spinward_search::sweep::sweep;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 
 use crate::Error;
 use crate::check::Check;
 use crate::memory;
-use crate::options::Engine;
+use crate::options::{Engine, Search};
 use crate::plan::{Algorithm, Method, Plan, Task};
 use crate::report::{
     Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
@@ -46,6 +47,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         places: HashSet::new(),
         reasons: Vec::new(),
         statistics: Statistics { threads: method.threads, ..Statistics::default() },
+        shown: method.search(),
         method,
         tried: Vec::new(),
         endless_atomic: false,
@@ -67,6 +69,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
 struct Running<'a> {
     check: Check<'a>,
     method: Method,
+    /// The search that found the errors, or that found none.
+    shown: Search,
     start: Instant,
     /// Bytes the program itself uses.
     own: u64,
@@ -117,17 +121,19 @@ impl Running<'_> {
             keep: self.method.keep,
             threads: self.method.threads,
         };
-        let search = match self.method.algorithm {
-            Algorithm::Dfs => dfs,
-            Algorithm::Bfs => bfs,
-            Algorithm::Stateless => stateless,
-        };
         let mut scratch = machine.scratch();
         let started = Instant::now();
-        let outcome = if std::env::var_os("SWEEP").is_some() {
-            spinward_search::auto::auto(&machine, &mut scratch, &request, progress).0
-        } else {
-            search(&machine, &mut scratch, &request, progress)
+        let outcome = match self.method.algorithm {
+            Algorithm::Sweep => {
+                let (outcome, done) = sweep(&machine, &mut scratch, &request, progress);
+                if !done {
+                    self.shown = Search::Bfs;
+                }
+                outcome
+            }
+            Algorithm::Dfs => dfs(&machine, &mut scratch, &request, progress),
+            Algorithm::Bfs => bfs(&machine, &mut scratch, &request, progress),
+            Algorithm::Stateless => stateless(&machine, &mut scratch, &request, progress),
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
 
@@ -218,11 +224,14 @@ impl Running<'_> {
         let counts = &outcome.counts;
         let covered = match outcome.stopped {
             Some(Stopped::Limit(_)) => format!(
-                " after {} state{}, {} of them expanded, up to depth {}",
+                " after {} state{}, {} of them expanded{}",
                 counts.states,
                 if counts.states == 1 { "" } else { "s" },
                 counts.expanded,
-                counts.depth
+                match self.shown {
+                    Search::Sweep => String::new(),
+                    _ => format!(", up to depth {}", counts.depth),
+                }
             ),
             _ => String::new(),
         };
@@ -279,7 +288,7 @@ impl Running<'_> {
             reasons: self.reasons,
             errors: self.errors,
             statistics: self.statistics,
-            search: self.method.search().name(),
+            search: self.shown.name(),
             guide: "none",
             store: self.method.store().name(),
             por: false,

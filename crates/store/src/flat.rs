@@ -206,7 +206,8 @@ impl Class {
     fn new(words: usize, budget: &Arc<Budget>) -> Result<Self, Full> {
         let slot = size_of::<u64>() * words + 1;
         let groups = (SEGMENT / (GROUP * slot)).max(1);
-        let rows = Chunks::of_rows(groups * (1 + GROUP * words), 1 << MAX_DEPTH, 1, budget.clone())?;
+        let rows =
+            Chunks::of_rows(groups * (1 + GROUP * words), 1 << MAX_DEPTH, 1, budget.clone())?;
         rows.ensure(0)?;
         Ok(Self {
             words,

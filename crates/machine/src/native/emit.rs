@@ -546,12 +546,7 @@ impl<'a> Emitter<'a, '_> {
 
     /// The message that a receive takes, the first or at random the first that fits: whether there is
     /// one, and its address less the bytes in front of the first.
-    fn find(
-        &mut self,
-        channel: &Channel<'_>,
-        random: bool,
-        args: &[ReceiveArg],
-    ) -> (Value, Value) {
+    fn find(&mut self, channel: &Channel<'_>, random: bool, args: &[ReceiveArg]) -> (Value, Value) {
         let count = self.message_count(channel);
         if !random || matches!(channel.capacity, Capacity::Known(1)) {
             let any = self.builder.ins().icmp_imm_s(IntCC::NotEqual, count, 0);
@@ -578,13 +573,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Whether `before` holds and the message at an address fits.
-    fn fits(
-        &mut self,
-        before: Value,
-        at: Value,
-        kind: &ChannelType,
-        args: &[ReceiveArg],
-    ) -> Value {
+    fn fits(&mut self, before: Value, at: Value, kind: &ChannelType, args: &[ReceiveArg]) -> Value {
         let start = kind.count().bytes();
         let mut fits = before;
         for (arg, field) in args.iter().zip(&kind.fields) {

@@ -80,12 +80,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Appends a copy of the state, with the effect of a transition and the process gone on.
-    fn take(
-        &mut self,
-        id: TransitionId,
-        transition: &Transition,
-        effect: impl FnOnce(&mut Self),
-    ) {
+    fn take(&mut self, id: TransitionId, transition: &Transition, effect: impl FnOnce(&mut Self)) {
         let number = self.number(id.0 as i32);
         let alone = self.number(transition.atomic.into());
         let copy = self.call(Helper::Fork, &[self.env, self.state, number, alone]);

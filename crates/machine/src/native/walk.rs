@@ -470,7 +470,8 @@ pub(super) unsafe extern "C" fn create(
         let machine = &*walk.machine;
         let old = &*walk.shape;
         let shape = machine.shapes.get(old.id);
-        let work = walk.work.get_or_insert_with(|| Work { state: Vec::new(), shape: shape.clone() });
+        let work =
+            walk.work.get_or_insert_with(|| Work { state: Vec::new(), shape: shape.clone() });
         work.shape = shape;
         work.state.clear();
         work.state.extend_from_slice(std::slice::from_raw_parts(state, old.bytes));

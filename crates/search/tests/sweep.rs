@@ -1,0 +1,110 @@
+//! A sweep through more states than one thread is left alone with.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_program::ir::TransitionId;
+use spinward_search::sweep::sweep;
+use spinward_search::{Counts, Request, Stopped};
+
+/// Numbers below a limit, of which each leads to some others, as keys of different lengths.
+struct Numbers {
+    limit: u64,
+    /// At multiples of it something is wrong.
+    wrong: Option<u64>,
+    expanded: AtomicU64,
+}
+
+impl Numbers {
+    fn new(wrong: Option<u64>) -> Self {
+        Self { limit: 200_003, wrong, expanded: AtomicU64::new(0) }
+    }
+
+    fn key(number: u64) -> Vec<u8> {
+        let mut key = number.to_le_bytes().to_vec();
+        key.resize(8 + (number % 40) as usize, 3);
+        key
+    }
+
+    fn successors(&self, number: u64) -> [u64; 3] {
+        [number + 1, 7 * number + 3, number * number + 5].map(|next| next % self.limit)
+    }
+}
+
+const STEP: Step = Step { process: 0, transition: TransitionId(0) };
+
+impl System for Numbers {
+    type Scratch = u64;
+
+    fn scratch(&self) -> u64 {
+        0
+    }
+
+    fn absorb(&self, scratch: &mut u64, other: u64) {
+        *scratch += other;
+    }
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        out.extend(Self::key(0));
+    }
+
+    fn expand(&self, state: &[u8], scratch: &mut u64, sink: &mut dyn Sink) -> Flow {
+        self.expanded.fetch_add(1, Ordering::Relaxed);
+        *scratch += 1;
+        let number = u64::from_le_bytes(state[..8].try_into().unwrap());
+        if self.wrong.is_some_and(|wrong| number > 0 && number.is_multiple_of(wrong)) {
+            sink.violation(Violation::Assertion(TransitionId(3)), &[])?;
+        }
+        for next in self.successors(number) {
+            sink.successor(&Self::key(next), &[STEP])?;
+        }
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn every_state_is_expanded_once_by_whatever_thread() {
+    for threads in [1, 2, 3, 8] {
+        let numbers = Numbers::new(None);
+        let request = Request { threads, errors: 1, ..Request::default() };
+        let mut scratch = 0;
+        let (outcome, enough) = sweep(&numbers, &mut scratch, &request, &mut |_| {});
+        assert!(enough && outcome.is_complete());
+        let Counts { states, transitions, expanded, errors, .. } = outcome.counts;
+        assert_eq!((states, expanded), (numbers.limit, numbers.limit));
+        assert_eq!((transitions, errors), (1 + 3 * numbers.limit, 0));
+        // What the threads collected was put together.
+        assert_eq!(scratch, numbers.limit);
+        assert_eq!(numbers.expanded.into_inner(), numbers.limit);
+    }
+}
+
+#[test]
+fn all_errors_are_counted() {
+    for threads in [1, 2, 8] {
+        let numbers = Numbers::new(Some(1000));
+        let request = Request { threads, ..Request::default() };
+        let (outcome, enough) = sweep(&numbers, &mut 0, &request, &mut |_| {});
+        assert!(!enough && outcome.is_complete());
+        assert_eq!((outcome.counts.states, outcome.counts.errors), (numbers.limit, 200));
+        let [error] = &outcome.errors[..] else { panic!("one kind of error") };
+        assert!(error.shortest);
+        assert_eq!(error.occurrences, 200);
+    }
+}
+
+#[test]
+fn the_first_error_is_the_same_for_every_number_of_threads() {
+    let find = |threads| {
+        let request = Request { threads, errors: 1, ..Request::default() };
+        sweep(&Numbers::new(Some(50_000)), &mut 0, &request, &mut |_| {}).0
+    };
+    let one = find(1);
+    assert_eq!(one.stopped, Some(Stopped::Errors));
+    for threads in [2, 8] {
+        let many = find(threads);
+        assert_eq!(many.counts.states, one.counts.states);
+        assert_eq!(many.counts.transitions, one.counts.transitions);
+        assert_eq!(many.errors[0].steps, one.errors[0].steps);
+    }
+}
