@@ -303,9 +303,10 @@ impl Bench {
         };
         let (dfs, _) = search("dfs", "1")?;
         let (bfs, _) = search("bfs", &self.threads)?;
+        let (auto, _) = search("auto", &self.threads)?;
         row.dfs = figures(&dfs);
         row.bfs = figures(&bfs);
-        let mut differences = differences(spin, &dfs, &bfs);
+        let mut differences = differences(spin, &[("dfs", &dfs), ("bfs", &bfs), ("auto", &auto)]);
         if self.trails && differences.is_empty() && row.spin.is_some_and(|f| f.2 > 0) {
             let trails = trails::Trails {
                 spinward,
@@ -334,12 +335,11 @@ fn figures(checked: &Checked) -> Option<Figures> {
 }
 
 /// How our raw searches differ from SPIN's, and from each other.
-pub fn differences(spin: &PanRun, dfs: &Checked, bfs: &Checked) -> Vec<String> {
+pub fn differences(spin: &PanRun, searches: &[(&str, &Checked)]) -> Vec<String> {
     let mut differences = Vec::new();
     let Some(report) = &spin.report else {
         return vec!["SPIN gave no figures".to_owned()];
     };
-    let searches = [("dfs", dfs), ("bfs", bfs)];
     for (order, checked) in searches {
         let answer = match checked {
             Ok(answer) => answer,
@@ -363,10 +363,13 @@ pub fn differences(spin: &PanRun, dfs: &Checked, bfs: &Checked) -> Vec<String> {
             differences.push(format!("{order}: {} instead of {expected}", answer.verdict));
         }
     }
-    if let (Some(dfs), Some(bfs)) = (figures(dfs), figures(bfs))
-        && dfs != bfs
-    {
-        differences.push("bfs is not dfs".to_owned());
+    let counted =
+        |&(order, checked): &(&'_ str, &Checked)| Some((order.to_owned(), figures(checked)?));
+    let mut counted = searches.iter().filter_map(counted);
+    if let Some((first, expected)) = counted.next() {
+        for (order, _) in counted.filter(|&(_, figures)| figures != expected) {
+            differences.push(format!("{order} is not {first}"));
+        }
     }
     differences
 }
@@ -433,12 +436,16 @@ mod tests {
 
     #[test]
     fn equal_figures_have_no_differences() {
-        assert!(differences(&spin(5, 7, 1), &ours(5, 7, 1), &ours(5, 7, 1)).is_empty());
+        assert!(
+            differences(&spin(5, 7, 1), &[("dfs", &ours(5, 7, 1)), ("bfs", &ours(5, 7, 1))])
+                .is_empty()
+        );
     }
 
     #[test]
     fn differences_are_named() {
-        let found = differences(&spin(5, 7, 0), &ours(5, 8, 0), &ours(5, 7, 1));
+        let found =
+            differences(&spin(5, 7, 0), &[("dfs", &ours(5, 8, 0)), ("bfs", &ours(5, 7, 1))]);
         assert_eq!(
             found,
             [

@@ -330,7 +330,9 @@ impl Bench {
             };
             let (dfs, dfs_text) = search("dfs", "compiled")?;
             let (bfs, bfs_text) = search("bfs", "interpreter")?;
-            comparison.differences = differences(&run, &dfs, &bfs);
+            let (auto, _) = search("auto", "compiled")?;
+            comparison.differences =
+                differences(&run, &[("dfs", &dfs), ("bfs", &bfs), ("auto", &auto)]);
             comparison.outputs[1].1 = dfs_text;
             comparison.outputs[2].1 = bfs_text;
             if self.trails && violated && comparison.differences.is_empty() {

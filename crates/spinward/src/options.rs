@@ -169,7 +169,7 @@ named! {
 named! {
     /// How successors are computed.
     Engine: "engine" {
-        /// By native code.
+        /// By native code, from the first step on; without this option once it pays.
         Compiled = "compiled",
         /// By the reference interpreter.
         Interpreter = "interpreter",

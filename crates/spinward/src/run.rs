@@ -102,7 +102,12 @@ impl Running<'_> {
                     ))
                 },
             )?;
-        if self.check.engine != Some(Engine::Interpreter) && !machine.compile_when_it_pays() {
+        let compiled = match self.check.engine {
+            Some(Engine::Interpreter) => true,
+            Some(Engine::Compiled) => machine.compile(),
+            None => machine.compile_when_it_pays(),
+        };
+        if !compiled {
             let note = "steps are interpreted: there is no compiler for this computer".to_owned();
             if !self.method.notes.contains(&note) {
                 self.method.notes.push(note);
