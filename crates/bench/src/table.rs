@@ -86,8 +86,14 @@ fn add_pair(text: &mut String, rows: &[&Row]) {
             cell(ours.bytes, 7, bytes),
             cell(ratio.bytes, 7, times),
         );
-        if let Some(difference) = &row.difference {
-            let _ = write!(text, "  DIFFERS: {difference}");
+        match &row.difference {
+            Some(difference) => {
+                let _ = write!(text, "  DIFFERS: {difference}");
+            }
+            None if row.states[0] != row.states[1] => {
+                let _ = write!(text, "  (theirs: {} states)", row.states[0]);
+            }
+            None => {}
         }
         text.push('\n');
     }
@@ -178,6 +184,15 @@ mod tests {
             Rates and bytes are of models with 10000 states or more.
             1 comparison has unequal counts: a defect.
         "#]].assert_eq(&table(&example()));
+    }
+
+    #[test]
+    fn fewer_states_on_purpose_are_told() {
+        let mut results = example();
+        results.rows[1].difference = None;
+        let text = table(&results);
+        assert!(text.contains("(theirs: 100000 states)\n"), "{text}");
+        assert!(!text.contains("defect"), "{text}");
     }
 
     #[test]
