@@ -223,6 +223,9 @@ impl Bench<'_> {
             for subject in &mut *subjects {
                 for series in &mut subject.series {
                     number += 1;
+                    if self.stopped() {
+                        return;
+                    }
                     if series.failed {
                         continue;
                     }
