@@ -102,7 +102,7 @@ pub fn run(command: &mut Command, limit: Duration, stop: &AtomicBool) -> io::Res
     let stdout = child.stdout.take().map(collect);
     let stderr = child.stderr.take().map(collect);
     let (over, wait_for_it) = mpsc::channel::<()>();
-    let (gone, ended) = thread::scope(|scope| {
+    let (gone, cut_off) = thread::scope(|scope| {
         let guard = scope.spawn(|| guard(group, started, limit, stop, wait_for_it));
         let gone = reap(group);
         let elapsed = started.elapsed();
@@ -114,10 +114,10 @@ pub fn run(command: &mut Command, limit: Duration, stop: &AtomicBool) -> io::Res
         reader.and_then(|handle| handle.join().ok()).unwrap_or_default()
     };
     let (stdout, stderr) = (text(stdout), text(stderr));
-    // A job that ends by itself at the last moment has ended by itself.
-    let ended = match status.map(how) {
-        Some(Ended::Signal(libc::SIGKILL)) | None => ended.unwrap_or(Ended::Signal(libc::SIGKILL)),
-        Some(by_itself) => by_itself,
+    let ended = match (cut_off, status) {
+        (Some(why), _) => why,
+        (None, Some(status)) => how(status),
+        (None, None) => return Err(io::Error::other("nobody saw it end")),
     };
     Ok(Finished { ended, stdout, stderr, elapsed, usage })
 }
