@@ -20,6 +20,8 @@ pub struct PanReport {
     pub truncated: bool,
     /// The search ended before its time: at the errors asked for, or by a fatal error.
     pub stopped: bool,
+    /// What it stopped for was the limit on memory.
+    pub out_of_memory: bool,
     /// Where the memory went, if `pan` tells.
     pub memory: PanMemory,
 }
@@ -56,6 +58,8 @@ impl PanReport {
                 report.truncated = true;
             } else if line.starts_with("Warning: Search not completed") {
                 report.stopped = true;
+            } else if line.starts_with("pan: reached -DMEMLIM bound") {
+                report.out_of_memory = true;
             } else if line.starts_with("State-vector ") {
                 report.errors = number_after(line, "errors: ")?;
                 report.depth = number_after(line, "depth reached ")?;
@@ -185,6 +189,13 @@ hash conflicts:         0 (resolved)
         let report = PanReport::parse(&text).expect("a summary");
         assert_eq!(report.states, 123_456_780);
         assert!(report.truncated && report.stopped);
+    }
+
+    #[test]
+    fn reads_that_memory_ran_out() {
+        let text = format!("pan: reached -DMEMLIM bound\n\t2.1e+08 bytes limit\n{VIOLATED}");
+        assert!(PanReport::parse(&text).expect("a summary").out_of_memory);
+        assert!(!PanReport::parse(VIOLATED).expect("a summary").out_of_memory);
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
 }
 
 /// How deep a run may be at first, by SPIN's own default, and at last.
-const DEPTHS: [u64; 4] = [10_000, 200_000, 4_000_000, 80_000_000];
+const DEPTHS: [u64; 4] = [10_000, 200_000, 4_000_000, 40_000_000];
 /// SPIN's default for the size of the table, as a power of two.
 const TABLE: u32 = 24;
 /// The smallest and the largest table.
@@ -217,6 +217,9 @@ fn search(
     pan.args(mode.options).current_dir(dir);
     let job = limits.run("pan", &[0], &mut pan)?;
     let report = PanReport::parse(&job.stdout).ok_or("pan: no figures")?;
+    if report.out_of_memory {
+        return Err("pan: memory limit".to_owned());
+    }
     if report.stopped && !report.truncated {
         let last = report.messages.last();
         let why = last.map_or("search not completed", |message| message.text.as_str());
