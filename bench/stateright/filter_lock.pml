@@ -15,14 +15,16 @@ active [N] proctype P()
     byte l;             /* the level to come to */
     byte k;             /* the process to look at */
 
-again:
-    d_step { l++; level[_pid] = l };
-    d_step { last[l] = _pid; k = 0 };
     do
-    :: d_step { k < N && (k == _pid || level[k] < l || last[l] != _pid) -> k++ }
-    :: d_step { k == N && l < N - 1 -> k = 0 } -> goto again
-    :: d_step { k == N && l == N - 1 -> k = 0; inside++; assert(inside == 1) } -> break
-    od;
-    d_step { inside--; level[_pid] = 0; l = 0 };
-    goto again
+    ::  d_step { l++; level[_pid] = l };
+        d_step { last[l] = _pid; k = 0 };
+        do
+        :: d_step { k < N && (k == _pid || level[k] < l || last[l] != _pid) -> k++ }
+        :: d_step { k == N && l < N - 1 -> k = 0 };
+           break
+        :: d_step { k == N && l == N - 1 -> k = 0; inside++; assert(inside == 1) };
+           d_step { inside--; level[_pid] = 0; l = 0 };
+           break
+        od
+    od
 }
