@@ -109,6 +109,8 @@ MODELS = [
     model("go_back_n.pml"),
     model("go_back_n.pml", "MODULUS=2", error=ASSERTION),
     model("go_back_n.pml", "WINDOW=3", "MODULUS=4"),
+    model("hello.pml"),
+    model("hello.pml", "RUDE=1", error=ASSERTION),
     model("index_out_of_range.pml", error=RUNTIME),
     model("index_out_of_range.pml", "ATOMIC=1"),
     model("job_scheduler.pml"),

@@ -1,23 +1,18 @@
 //! `cargo xtask conformance`: our figures for real models against those of SPIN, run live.
 
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use tempfile::TempDir;
+use spinward_bench::models;
 
 use crate::spin::{self, Compiler, Generated, PanRun, same_count};
 use crate::spinward::{Checked, Spinward};
 use crate::{Tally, process, trails, workers};
-
-/// Extensions of files that hold a model; `.h` files are parts of others.
-const EXTENSIONS: [&str; 5] = ["pml", "prom", "prm", "pr", "promela"];
 
 /// How much more time than SPIN our checker gets before its silence counts as a failure.
 const PATIENCE: u32 = 6;
@@ -82,7 +77,7 @@ impl Options {
 pub fn run(options: &Options) -> Result<ExitCode> {
     let mut models = Vec::new();
     for dir in &options.dirs {
-        collect_models(dir, &mut models)?;
+        models.extend(models::find(dir)?);
     }
     if let Some(filter) = &options.filter {
         models.retain(|model| model.to_string_lossy().contains(filter));
@@ -131,31 +126,6 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         },
     );
     Ok(tally.conclude())
-}
-
-/// Adds the models below `path` to `models`, in the order of their names.
-fn collect_models(path: &Path, models: &mut Vec<PathBuf>) -> Result<()> {
-    let is_model = |path: &Path| {
-        let extension = path.extension().and_then(OsStr::to_str);
-        extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
-    };
-    if path.is_file() {
-        models.push(path.to_owned());
-        return Ok(());
-    }
-    let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut paths = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<std::io::Result<Vec<_>>>()?;
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            collect_models(&path, models)?;
-        } else if is_model(&path) {
-            models.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// Reads lines `path-suffix: reason`; empty lines and lines starting with `#` say nothing.
@@ -250,7 +220,7 @@ struct Bench {
 impl Bench {
     /// Runs SPIN and our checker on a copy of the model.
     fn compare(&self, model: &Path) -> Result<Row> {
-        let (dir, name) = copy_surroundings(model)?;
+        let (dir, name) = models::copy_surroundings(model)?;
         if has_embedded_c(dir.path(), &name)? {
             return Ok(Row::skipped("embedded C"));
         }
@@ -372,31 +342,6 @@ pub fn differences(spin: &PanRun, searches: &[(&str, &Checked)]) -> Vec<String> 
         }
     }
     differences
-}
-
-/// Copies the model's folder to a temporary one, so that nothing is written where the model is.
-///
-/// Files are copied, folders beside the model are linked: a model includes what it likes.
-fn copy_surroundings(model: &Path) -> Result<(TempDir, String)> {
-    let model = model.canonicalize().with_context(|| format!("cannot find {}", model.display()))?;
-    let (Some(folder), Some(name)) = (model.parent(), model.file_name().and_then(OsStr::to_str))
-    else {
-        bail!("not a file name: {}", model.display());
-    };
-    let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let Some(file_name) = path.file_name() else {
-            continue;
-        };
-        let target = dir.path().join(file_name);
-        if path.is_dir() {
-            symlink(&path, target)?;
-        } else if path.is_file() && !file_name.to_string_lossy().ends_with(".trail") {
-            fs::copy(&path, target).with_context(|| format!("cannot copy {}", path.display()))?;
-        }
-    }
-    Ok((dir, name.to_owned()))
 }
 
 /// Whether the model, with all it includes, has statements in C.

@@ -9,6 +9,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+pub use spinward_bench::pan::{PanReport, same_count};
+use spinward_bench::pan::{has_claim, number_after};
 
 use crate::process::{self, Ended};
 
@@ -104,11 +106,6 @@ fn complaint(text: &str) -> Option<&str> {
         .map(str::trim)
 }
 
-/// Whether the model has a claim: `pan.h` then counts them.
-fn has_claim(header: &str) -> bool {
-    header.contains("#define NCLAIMS\t")
-}
-
 /// Whether a channel has capacity 0: `pan.c` has a function that tells for each kind of channel.
 fn has_rendezvous(source: &str) -> bool {
     source
@@ -201,95 +198,6 @@ impl PanRun {
     }
 }
 
-/// The figures and errors of a search by `pan`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PanReport {
-    /// States stored.
-    pub states: u64,
-    /// Transitions: states stored and matched.
-    pub transitions: u64,
-    /// Errors counted.
-    pub errors: u64,
-    /// Deepest step.
-    pub depth: u64,
-    /// The errors printed; pan prints equal ones in a row only once.
-    pub messages: Vec<PanError>,
-    /// The depth limit cut the search off.
-    pub truncated: bool,
-    /// The search ended before its time: at the errors asked for, or by a fatal error.
-    pub stopped: bool,
-}
-
-/// One error as `pan` prints it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PanError {
-    /// Such as `invalid end state`.
-    pub text: String,
-    /// The depth printed with it, -1 for an error in the initial state.
-    pub depth: i64,
-}
-
-impl PanReport {
-    /// Reads what `pan` printed; `None` if it did not come to its summary.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut report = Self::default();
-        let mut complete = (false, false, false);
-        for line in text.lines() {
-            if let Some(error) = PanError::parse(line) {
-                report.messages.push(error);
-            } else if line.starts_with("error: max search depth too small") {
-                report.truncated = true;
-            } else if line.starts_with("Warning: Search not completed") {
-                report.stopped = true;
-            } else if line.starts_with("State-vector ") {
-                report.errors = number_after(line, "errors: ")?;
-                report.depth = number_after(line, "depth reached ")?;
-                complete.0 = true;
-            } else if line.contains(" states, stored") {
-                report.states = leading_number(line)?;
-                complete.1 = true;
-            } else if line.contains(" transitions (= ") {
-                report.transitions = leading_number(line)?;
-                complete.2 = true;
-            }
-        }
-        (complete == (true, true, true)).then_some(report)
-    }
-}
-
-impl PanError {
-    /// Reads a line such as `pan:1: invalid end state (at depth 29)`.
-    fn parse(line: &str) -> Option<Self> {
-        let (number, rest) = line.strip_prefix("pan:")?.split_once(": ")?;
-        number.parse::<u64>().ok()?;
-        let (text, depth) = rest.rsplit_once(" (at depth ")?;
-        Some(Self { text: text.to_owned(), depth: depth.trim_end_matches(')').parse().ok()? })
-    }
-}
-
-/// The number that stands after `label` in `line`.
-fn number_after(line: &str, label: &str) -> Option<u64> {
-    let (_, rest) = line.split_once(label)?;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
-}
-
-/// The number a line starts with, which `pan` prints with 8 digits and an exponent where it is large.
-fn leading_number(line: &str) -> Option<u64> {
-    let word = line.split_whitespace().next()?;
-    let value: f64 = word.parse().ok()?;
-    (value >= 0.0).then_some(value as u64)
-}
-
-/// Whether two counts are equal as far as `pan` prints them: it keeps 8 digits.
-pub fn same_count(spin: u64, ours: u64) -> bool {
-    if spin < 100_000_000 {
-        return spin == ours;
-    }
-    let unit = 10_u64.pow(spin.ilog10() - 7);
-    spin.abs_diff(ours) <= unit
-}
-
 /// The number of steps in a trail file, without its header lines.
 pub fn trail_steps(trail: &str) -> u64 {
     let step = |line: &&str| !line.starts_with('-') && line.contains(':');
@@ -365,78 +273,9 @@ fn tells_failure(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    const VIOLATED: &str = "\
-pan:1: assertion violated (x!=3) (at depth 16)
-pan: wrote d.pml.trail
-pan:9: invalid end state (at depth 18)
-
-(Spin Version 6.5.2 -- 6 December 2019)
-
-Full statespace search for:
-	never claim         	- (none specified)
-	assertion violations	+
-	cycle checks       	- (disabled by -DSAFETY)
-	invalid end states	+
-
-State-vector 36 byte, depth reached 19, errors: 17
-       38 states, stored
-       10 states, matched
-       48 transitions (= stored+matched)
-        0 atomic steps
-hash conflicts:         0 (resolved)
-";
-
-    #[test]
-    fn reads_a_summary_with_errors() {
-        let report = PanReport::parse(VIOLATED).expect("a summary");
-        assert_eq!(
-            (report.states, report.transitions, report.errors, report.depth),
-            (38, 48, 17, 19)
-        );
-        assert!(!report.truncated && !report.stopped);
-        let texts: Vec<_> = report.messages.iter().map(|m| (&*m.text, m.depth)).collect();
-        assert_eq!(texts, [("assertion violated (x!=3)", 16), ("invalid end state", 18)]);
-    }
-
-    #[test]
-    fn reads_large_numbers_truncation_and_early_stop() {
-        let text = VIOLATED
-            .replace("       38 states", "1.2345678e+08 states")
-            .replace("\n(Spin", "error: max search depth too small\n(Spin")
-            .replace("-- 6 December 2019)", "--)\nWarning: Search not completed");
-        let report = PanReport::parse(&text).expect("a summary");
-        assert_eq!(report.states, 123_456_780);
-        assert!(report.truncated && report.stopped);
-    }
-
-    #[test]
-    fn reads_an_error_in_the_initial_state() {
-        let error = PanError::parse("pan:1: invalid end state (at depth -1)");
-        assert_eq!(error.map(|error| error.depth), Some(-1));
-    }
-
-    #[test]
-    fn no_summary_is_no_report() {
-        assert_eq!(PanReport::parse("pan:1: invalid end state (at depth 3)\n"), None);
-    }
-
-    #[test]
-    fn counts_are_compared_as_far_as_printed() {
-        assert!(same_count(48, 48));
-        assert!(!same_count(48, 49));
-        assert!(same_count(123_456_780, 123_456_784));
-        assert!(!same_count(123_456_780, 123_456_884));
-    }
-
     #[test]
     fn trail_headers_are_not_steps() {
         assert_eq!(trail_steps("-4:-4:-4\n1:0:1\n2:1:7\n-1:-1:-1\n3:0:2\n"), 3);
-    }
-
-    #[test]
-    fn a_claim_shows_in_the_header() {
-        assert!(has_claim("#ifndef NOCLAIM\n\t#define NCLAIMS\t1\n"));
-        assert!(!has_claim("#ifndef NCLAIMS\n\t#define NCLAIMS 1\n"));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The spinward command: reads what the user types and tells what the library finds.
 //!
-//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`]); [`args`] has the
-//! options they share, [`usage`] answers a command line that makes no sense, [`model`] reads
+//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`], [`bench`]); [`args`]
+//! has the options they share, [`usage`] answers a command line that makes no sense, [`model`] reads
 //! models, [`terminal`] is how the command speaks. What the options, the output and the exit codes
 //! are is a contract with scripts: 0 verified, 1 violated, 2 a mistake of the user, 3 not
 //! everything was looked at, 4 a mistake of ours.
 
 mod args;
+mod bench;
 mod check;
 mod graph;
 mod model;
@@ -53,6 +54,7 @@ enum Command {
     Simulate(simulate::Args),
     Trail(trail::Args),
     Graph(graph::Args),
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +87,7 @@ fn run(command: Command) -> u8 {
         Command::Simulate(args) => simulate::run(&args),
         Command::Trail(args) => trail::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Bench(args) => bench::run(&args),
     })
 }
 

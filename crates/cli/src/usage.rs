@@ -9,7 +9,7 @@ use spinward::{Error, Report};
 use crate::terminal::{self, Failure};
 
 /// Commands that are promised and not there yet.
-const LATER_COMMANDS: [&str; 5] = ["types", "ltl", "serve", "lsp", "bench"];
+const LATER_COMMANDS: [&str; 4] = ["types", "ltl", "serve", "lsp"];
 
 /// Options that are promised and not there yet, each with its command.
 const LATER_OPTIONS: [(&str, &str); 12] = [

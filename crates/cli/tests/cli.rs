@@ -14,7 +14,7 @@ fn help_and_version_are_no_errors() {
     for line in help.out.lines() {
         assert!(line.chars().count() <= 100, "too wide: {line}");
     }
-    for command in ["check", "simulate", "trail", "graph"] {
+    for command in ["check", "simulate", "trail", "graph", "bench"] {
         place
             .run(&[command, "--help"])
             .code(0)
@@ -42,7 +42,7 @@ fn mistakes_on_the_command_line_are_told() {
 #[test]
 fn what_is_not_there_yet_is_told() {
     let place = Place::new();
-    for command in ["types", "ltl", "serve", "lsp", "bench"] {
+    for command in ["types", "ltl", "serve", "lsp"] {
         let message = format!("the command '{command}' is not available yet");
         place.run(&[command, "good.pml"]).code(2).err(&message);
     }

@@ -1,0 +1,125 @@
+//! Our own program as a job: the model to a verdict.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::measure::Measured;
+use crate::process::Limits;
+
+/// What every check is told: the plain meaning of the model, all of it, safety alone.
+const PLAIN: [&str; 8] =
+    ["check", "--optimize", "none", "--por", "off", "--safety", "--errors", "0"];
+
+/// Our program with options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The options, as they are told to the user.
+    pub label: String,
+    options: Vec<String>,
+}
+
+impl Variant {
+    /// With these options, apart by blanks.
+    pub fn new(options: &str) -> Self {
+        let options: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
+        let label = if options.is_empty() { "(no options)".into() } else { options.join(" ") };
+        Self { label, options }
+    }
+}
+
+/// The answer of `check --format json`, as far as it is used here.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    reasons: Vec<Reason>,
+    statistics: Statistics,
+    store: String,
+    por: bool,
+    optimize: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reason {
+    code: String,
+    message: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Statistics {
+    states: u64,
+    transitions: u64,
+    bytes_per_state: f64,
+}
+
+/// Checks a model, a file in `dir`; the error says why there are no figures.
+pub fn check(
+    program: &Path,
+    variant: &Variant,
+    dir: &Path,
+    model: &str,
+    limits: Limits<'_>,
+) -> Result<Measured, String> {
+    let mut command = Command::new(program);
+    command.args(PLAIN).args(["--format", "json", "--quiet", "--trail", "ours.trail"]);
+    command.args(["--memory", &limits.memory.to_string()]);
+    command.args(&variant.options).arg(model).current_dir(dir);
+    let job = limits.run("spinward", &[0, 1, 3], &mut command)?;
+    let answer = read(&job.stdout)?;
+    let statistics = &answer.statistics;
+    let exact = answer.store == "exact" || answer.store == "tree";
+    Ok(Measured {
+        seconds: Some(job.elapsed.as_secs_f64()),
+        cpu: job.usage.cpu.as_secs_f64(),
+        states: statistics.states,
+        transitions: Some(statistics.transitions),
+        bytes: Some(statistics.bytes_per_state * statistics.states as f64),
+        peak: job.usage.peak,
+        plain: exact && !answer.por && answer.optimize == "none",
+    })
+}
+
+/// The answer, if no limit ended the search.
+fn read(json: &str) -> Result<Answer, String> {
+    const LIMITS: [&str; 7] =
+        ["max-depth", "max-states", "time", "memory", "interrupt", "numbers", "error"];
+    let answer: Answer =
+        serde_json::from_str(json).map_err(|problem| format!("spinward: JSON: {problem}"))?;
+    match answer.reasons.iter().find(|reason| LIMITS.contains(&reason.code.as_str())) {
+        Some(reason) => Err(format!("spinward: {}", reason.message)),
+        None => Ok(answer),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = r#"{
+        "verdict": "violated", "complete": true, "reasons": [],
+        "statistics": {"states": 123, "transitions": 456, "bytes_per_state": 21.5, "depth": 41},
+        "store": "exact", "por": false, "optimize": "none"
+    }"#;
+
+    #[test]
+    fn reads_an_answer() {
+        let answer = read(JSON).expect("an answer");
+        assert_eq!((answer.statistics.states, answer.statistics.transitions), (123, 456));
+    }
+
+    #[test]
+    fn a_search_that_hit_a_limit_has_no_figures() {
+        let reason = r#""reasons": [{"code": "memory", "message": "no room"}]"#;
+        let json = JSON.replace(r#""reasons": []"#, reason);
+        assert_eq!(read(&json).map(|_| ()), Err("spinward: no room".to_owned()));
+        assert!(read("{}").is_err());
+    }
+
+    #[test]
+    fn a_variant_is_called_by_its_options() {
+        let variant = Variant::new("  --search bfs  --store tree ");
+        assert_eq!(variant.label, "--search bfs --store tree");
+        assert_eq!(variant.options.len(), 4);
+        assert_eq!(Variant::new("").label, "(no options)");
+    }
+}

@@ -1,0 +1,255 @@
+//! `spinward bench`: measures us beside SPIN.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spinward_bench::{
+    Folder, Job, MODES, Machine, Mode, Pick, Plan, Stateright, Variant, Watch, missing_tools, mode,
+    models,
+};
+
+use crate::args::{count, seconds, size};
+use crate::terminal::{self, EXIT_VIOLATED, Failure, print, say};
+
+/// The exit code of a run that was interrupted.
+const EXIT_INCOMPLETE: u8 = 3;
+/// How we search if nothing else is said: one thread, as SPIN does; with either exact store.
+const OURS: [&str; 2] = ["--threads 1", "--threads 1 --store tree"];
+
+const EXAMPLES: &str = "\
+Examples:
+  spinward bench models
+  spinward bench --rounds 5 --modes safety,collapse --ours '--store tree' models/peterson.pml
+  spinward bench --largest 20 --min-states 100000 --time 60 my_models
+  spinward bench --finish-within 5 --out runs my_models
+  spinward bench --stateright
+
+Modes of SPIN:
+";
+
+/// Measure spinward beside SPIN.
+///
+/// Gives each model to SPIN (spin -a, gcc -O2, pan) and to spinward, one job at a time and in turn, some
+/// rounds, and compares the medians: the time from the source to the verdict, states per CPU
+/// second, bytes a state. A ratio above 1 means that spinward is better. Both search for safety
+/// errors, all of them; with SPIN's mode 'safety' both must count the same states and transitions,
+/// and where they do not, that is told as a defect.
+///
+/// The run is kept in a folder: table.txt, results.csv, jobs.csv, plot.svg, machine.json.
+///
+/// Exit codes: 0; 1 if counts are unequal; 2 for mistakes and missing programs; 3 if interrupted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub struct Args {
+    /// Models, or folders in which to look for them
+    #[arg(value_name = "MODELS", required_unless_present = "stateright")]
+    models: Vec<PathBuf>,
+
+    /// How SPIN searches, apart by commas; models are picked by the first
+    #[arg(
+        long, value_name = "MODES", value_delimiter = ',', value_parser = mode_of_name,
+        default_value = "safety", help_heading = "What to compare"
+    )]
+    modes: Vec<&'static Mode>,
+
+    /// Options of a check, apart by blanks; may repeat [default: '--threads 1' and
+    /// '--threads 1 --store tree']
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        allow_hyphen_values = true,
+        help_heading = "What to compare"
+    )]
+    ours: Vec<String>,
+
+    /// Add the models that are written for Stateright too; cargo builds them
+    #[arg(
+        long, value_name = "DIR", num_args = 0..=1, require_equals = true,
+        default_missing_value = "bench/stateright", help_heading = "What to compare"
+    )]
+    stateright: Option<PathBuf>,
+
+    /// Measure only the N models with the most states
+    #[arg(
+        long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
+        help_heading = "Which models"
+    )]
+    largest: Option<usize>,
+
+    /// Measure only models with so many states
+    #[arg(
+        long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true,
+        default_value = "0", help_heading = "Which models"
+    )]
+    min_states: u64,
+
+    /// Measure only models of which SPIN gives a verdict within this time
+    #[arg(
+        long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true,
+        help_heading = "Which models"
+    )]
+    finish_within: Option<Duration>,
+
+    /// How often to measure
+    #[arg(
+        long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
+        default_value = "3", help_heading = "How to measure"
+    )]
+    rounds: usize,
+
+    /// Time for each program that is run
+    #[arg(
+        long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true,
+        default_value = "60", help_heading = "How to measure"
+    )]
+    time: Duration,
+
+    /// Memory for each search
+    #[arg(
+        long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true,
+        default_value = "4G", help_heading = "How to measure"
+    )]
+    memory: u64,
+
+    /// The folder to keep runs in
+    #[arg(long, value_name = "DIR", default_value = "bench", help_heading = "Output")]
+    out: PathBuf,
+
+    /// Say less: no progress
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+fn after_help() -> String {
+    let modes: Vec<String> =
+        MODES.iter().map(|mode| format!("  {:9} {}", mode.name, mode.about)).collect();
+    EXAMPLES.to_owned() + &modes.join("\n")
+}
+
+fn mode_of_name(name: &str) -> Result<&'static Mode, String> {
+    mode(name).ok_or_else(|| {
+        let names: Vec<&str> = MODES.iter().map(|mode| mode.name).collect();
+        format!("SPIN's modes are {}", names.join(", "))
+    })
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let plan = plan(args)?;
+    let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let machine = Machine::here(env!("CARGO_PKG_VERSION"), command.collect());
+    let problem = |problem| Failure::usage(format!("{}: {problem}", args.out.display()));
+    let folder = Folder::create(&args.out, &machine).map_err(problem)?;
+    let stop = terminal::stop_on_interrupt();
+    let mut watcher = Watcher { folder, bar: progress_bar(args), problem: None };
+    let results = spinward_bench::run(&plan, &stop, &mut watcher);
+    if let Some(bar) = &watcher.bar {
+        bar.finish_and_clear();
+    }
+    let table = watcher.folder.finish(&results).map_err(problem)?;
+    if let Some(lost) = watcher.problem {
+        return Err(problem(lost));
+    }
+    print(&format!("{table}The run is kept in {}\n", watcher.folder.path().display()))?;
+    Ok(match () {
+        () if results.differences() > 0 => EXIT_VIOLATED,
+        () if results.interrupted => EXIT_INCOMPLETE,
+        () => 0,
+    })
+}
+
+fn plan(args: &Args) -> Result<Plan, Failure> {
+    let missing = missing_tools(&["spin", "gcc"]);
+    if !missing.is_empty() {
+        return Err(Failure::usage(format!(
+            "nothing to compare with: {} not installed (on Debian and Ubuntu: apt-get install spin gcc)",
+            match missing.as_slice() {
+                [one] => format!("{one} is"),
+                several => format!("{} are", several.join(" and ")),
+            }
+        )));
+    }
+    if args.rounds == 0 {
+        return Err(Failure::usage("there must be a round to measure: --rounds 1 or more"));
+    }
+    let mut found = Vec::new();
+    for path in &args.models {
+        let problem = |problem: std::io::Error| match problem.kind() {
+            std::io::ErrorKind::NotFound => {
+                format!("there is no model or folder {}", path.display())
+            }
+            _ => problem.to_string(),
+        };
+        found.extend(models::find(path).map_err(|it| Failure::usage(problem(it)))?);
+    }
+    let stateright = match &args.stateright {
+        Some(folder) => Some(Stateright::build(folder).map_err(|problem| {
+            Failure::usage(format!("cannot use the models for Stateright: {problem}"))
+        })?),
+        None => None,
+    };
+    if found.is_empty() && stateright.is_none() {
+        return Err(Failure::usage("no models there (.pml, .prom, .prm, .pr or .promela)"));
+    }
+    let program = std::env::current_exe()
+        .map_err(|problem| Failure::internal(format!("cannot find myself: {problem}")))?;
+    let ours: Vec<Variant> = match args.ours.as_slice() {
+        [] => OURS.map(Variant::new).to_vec(),
+        given => given.iter().map(|options| Variant::new(options)).collect(),
+    };
+    Ok(Plan {
+        models: found,
+        modes: args.modes.clone(),
+        ours,
+        program,
+        rounds: args.rounds,
+        time: args.time,
+        memory: args.memory,
+        pick: Pick {
+            largest: args.largest,
+            min_states: args.min_states,
+            finish_within: args.finish_within,
+        },
+        stateright,
+    })
+}
+
+/// Keeps jobs and shows how far the run is.
+struct Watcher {
+    folder: Folder,
+    bar: Option<ProgressBar>,
+    /// Why a job could not be kept.
+    problem: Option<std::io::Error>,
+}
+
+impl Watch for Watcher {
+    fn begins(&mut self, part: &str, number: usize, of: usize, model: &str, program: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{part} {number} of {of}: {model}, {program}"));
+        }
+    }
+
+    fn done(&mut self, job: &Job) {
+        if let Err(problem) = self.folder.add(job) {
+            self.problem.get_or_insert(problem);
+        }
+        if let (Some(bar), Err(reason)) = (&self.bar, &job.outcome) {
+            bar.suspend(|| say(&format!("{}  {}: {reason}", job.model, job.program)));
+        }
+    }
+}
+
+/// On a terminal only, and not if the user wants quiet.
+fn progress_bar(args: &Args) -> Option<ProgressBar> {
+    if args.quiet || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Some(bar)
+}
