@@ -384,6 +384,29 @@ fn end(mut child: Child) -> Said {
 
 const ENDLESS: &str = "int a, b; active [2] proctype P() { do :: a++ :: b++ od }";
 
+/// The whole process, not only what a search counts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_keeps_to_its_memory() {
+    let place = Place::new();
+    place.write("m.pml", ENDLESS);
+    for (store, threads) in [("exact", "1"), ("exact", "2"), ("tree", "8")] {
+        let args = ["check", "--memory", "64M", "--store", store, "--threads", threads, "m.pml"];
+        let mut child = bounded(&place, &args).stdout(Stdio::piped()).spawn().expect("it runs");
+        let status = format!("/proc/{}/status", child.id());
+        let mut most = 0;
+        while child.try_wait().expect("it is ours").is_none() {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+            most = most.max(kilobytes.unwrap_or(0));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        end(child).code(3).out("the memory of 64 MB was used up");
+        assert!((40 << 10..64 << 10).contains(&most), "{most} kB with {store}, {threads}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_a_search_with_a_report() {

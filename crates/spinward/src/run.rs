@@ -39,8 +39,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         start,
         own,
         allowed,
-        // The allocator needs some room too.
-        budget: allowed.saturating_sub(own) / 32 * 31,
+        budget: budget(allowed.saturating_sub(own), check.engine != Some(Engine::Interpreter)),
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
@@ -63,6 +62,16 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         }
     }
     Ok(running.finish(plan))
+}
+
+/// What of the memory that is left a search may count on.
+fn budget(left: u64, compiled: bool) -> u64 {
+    // Bytes that compiling takes, about: most of them the code of the compiler itself, which comes
+    // into memory when it is used.
+    const COMPILER: u64 = 4 << 20;
+    let compiler = if compiled { COMPILER.min(left / 8) } else { 0 };
+    // The allocator needs some room too.
+    (left - compiler) / 32 * 31
 }
 
 /// The state of a check between its searches.

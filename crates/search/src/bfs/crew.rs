@@ -35,7 +35,7 @@ const BLOCK: std::ops::RangeInclusive<usize> = 16..=64;
 const ALONE: usize = 128;
 
 /// Bytes that a thread has beside what is counted: the top of its stack, its blocks, room to work in.
-const THREAD_BYTES: u64 = 1 << 16;
+const THREAD_BYTES: u64 = 3 << 16;
 
 /// The threads that search.
 pub(super) struct Crew<'a, S, T> {
