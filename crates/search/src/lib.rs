@@ -1,15 +1,18 @@
 //! The order in which states are visited.
 //!
 //! Every search is written once, against [`System`](spinward_machine::System): it never asks what a
-//! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`stateless`] only those it
-//! stands on. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
+//! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`lossy`] something of each, and
+//! [`stateless`] only those it stands on. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
 //! what was found and whether anything was left out; none of them recurses.
 
 pub mod bfs;
+mod bytes;
+mod carrying;
 mod chunked;
 pub mod dfs;
 mod findings;
 mod limits;
+pub mod lossy;
 mod outcome;
 mod rebuild;
 mod start;
