@@ -9,7 +9,7 @@ pub fn default_budget() -> u64 {
 
 /// Bytes that may still be used: what the system has available, or what is left of the control
 /// group's share if that is less. None if the system does not say.
-fn free_memory() -> Option<u64> {
+pub fn free_memory() -> Option<u64> {
     let available =
         fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
     let group = fs::read_to_string("/proc/self/cgroup")

@@ -10,16 +10,20 @@ use spinward_program::Program;
 use spinward_program::ir::BodyId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
+use spinward_search::lossy::lossy;
 use spinward_search::stateless::stateless;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
+use spinward_store::{Omissions, Table};
 
 use crate::Error;
 use crate::check::Check;
+use crate::lossy::{describe, recommend};
 use crate::memory;
 use crate::options::Engine;
 use crate::plan::{Algorithm, Method, Plan, Task};
 use crate::report::{
-    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
+    Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
+    Statistics, Verdict,
 };
 use crate::unreached::unreached;
 
@@ -49,6 +53,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         statistics: Statistics { threads: 1, ..Statistics::default() },
         tried: Vec::new(),
         endless_atomic: false,
+        most_omissions: 0.0,
+        recommendation: None,
     };
     for task in &plan.tasks {
         running.run_task(task, &mut |event| {
@@ -84,6 +90,9 @@ struct Running<'a> {
     /// By transition: whether any search looked at it.
     tried: Vec<bool>,
     endless_atomic: bool,
+    /// What the lossy search that lost most probably lost.
+    most_omissions: f64,
+    recommendation: Option<Recommendation>,
 }
 
 impl Running<'_> {
@@ -116,14 +125,21 @@ impl Running<'_> {
             shortest: self.check.shortest,
             keep: self.method.keep,
         };
-        let search = match self.method.algorithm {
-            Algorithm::Dfs => dfs,
-            Algorithm::Bfs => bfs,
-            Algorithm::Stateless => stateless,
-        };
         let mut scratch = machine.scratch();
         let started = Instant::now();
-        let outcome = search(&machine, &mut scratch, &request, progress);
+        let outcome = match self.method.algorithm {
+            Algorithm::Dfs => dfs(&machine, &mut scratch, &request, progress),
+            Algorithm::Bfs => bfs(&machine, &mut scratch, &request, progress),
+            Algorithm::Stateless => stateless(&machine, &mut scratch, &request, progress),
+            Algorithm::Lossy(options) => {
+                // A table is used all over, so it must fit into what is free now.
+                let free = memory::free_memory().unwrap_or(u64::MAX);
+                let table = options.table(self.budget.min(free))?;
+                let (outcome, omissions) = lossy(&machine, &mut scratch, &request, table, progress);
+                self.count_omissions(task, table, &outcome, omissions);
+                outcome
+            }
+        };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
 
         self.endless_atomic |= scratch.endless_atomic;
@@ -166,6 +182,27 @@ impl Running<'_> {
         }
     }
 
+    /// Notes what a lossy search may have missed; of several, the one that missed most has advice.
+    fn count_omissions(
+        &mut self,
+        task: &Task,
+        table: Table,
+        outcome: &Outcome,
+        omissions: Omissions,
+    ) {
+        if omissions.expected >= self.most_omissions {
+            self.most_omissions = omissions.expected;
+            self.recommendation = recommend(table, self.budget, outcome, omissions);
+        }
+        let all = &mut self.statistics;
+        all.expected_omissions += omissions.expected;
+        let none = (1.0 - all.omission_probability) * (1.0 - omissions.probability);
+        all.omission_probability = 1.0 - none;
+        let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
+        let message = whose + &describe(self.method.store(), omissions);
+        self.reasons.push(Reason { code: ReasonCode::Lossy, message });
+    }
+
     /// Says why a search did not see everything.
     fn explain(&mut self, task: &Task, outcome: &Outcome) {
         let check = &self.check;
@@ -202,6 +239,7 @@ impl Running<'_> {
                     format!("the memory of {} MB was used up", self.allowed.div_ceil(1 << 20)),
                 ),
                 Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
+                Limit::Table => (ReasonCode::Memory, "the table of states was full".into()),
                 Limit::Numbers => {
                     (ReasonCode::Numbers, "there are more states than can be numbered".into())
                 }
@@ -276,6 +314,7 @@ impl Running<'_> {
             store: self.method.store().name(),
             por: false,
             optimize: "none",
+            recommendation: self.recommendation,
             notes: self.method.notes,
             diagnostics: model
                 .warnings

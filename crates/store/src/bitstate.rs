@@ -41,8 +41,12 @@ impl Bitstate {
     pub fn new(bytes: u64, hashes: u32, budget: &Arc<Budget>) -> Result<Self, Full> {
         let words = usize::try_from(bytes / 8).map_err(|_| Full::Memory)?.max(1);
         budget.take(words as u64 * 8)?;
+        let Some(table) = Zeroed::try_new(words) else {
+            budget.give_back(words as u64 * 8);
+            return Err(Full::Memory);
+        };
         Ok(Self {
-            words: Zeroed::new(words),
+            words: table,
             hashes: hashes.clamp(1, MAX_HASHES),
             len: AtomicU64::new(0),
             budget: budget.clone(),

@@ -107,7 +107,10 @@ impl Compact {
         let shape = Shape::new(bytes, bits);
         let words = shape.lines.checked_mul(LINE).ok_or(Full::Memory)?;
         budget.take(words as u64 * 4)?;
-        let words = Zeroed::new(words);
+        let Some(words) = Zeroed::try_new(words) else {
+            budget.give_back(words as u64 * 4);
+            return Err(Full::Memory);
+        };
         let (len, passed) = (AtomicU64::new(0), AtomicU64::new(0));
         Ok(Self { words, shape, len, passed, budget: budget.clone() })
     }
