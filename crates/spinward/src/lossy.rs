@@ -88,6 +88,17 @@ impl TableOptions {
         }
     }
 
+    /// The options that ask for a table, of the same size if the user chose that.
+    fn again(self, table: Table) -> String {
+        match (table, self) {
+            (Table::Compact { bits, .. }, _) => format!("--store compact --bits {bits}"),
+            (Table::Bitstate { hashes, .. }, Self::Bitstate { bits: Some(bits), .. }) => {
+                format!("--store bitstate --bits {bits} --hashes {hashes}")
+            }
+            (Table::Bitstate { hashes, .. }, _) => format!("--store bitstate --hashes {hashes}"),
+        }
+    }
+
     /// The table for a search that may use so many bytes.
     pub fn table(self, budget: u64) -> Result<Table, Error> {
         let bytes = budget / 4 * FOURTHS;
@@ -128,8 +139,9 @@ pub(crate) fn describe(store: Store, omissions: Omissions) -> String {
 }
 
 /// How the next search can miss less, if this one ended by itself or for want of room. It used
-/// `table`, and could use `budget` bytes in all.
+/// `table`, by what the user `asked`, and could use `budget` bytes in all.
 pub(crate) fn recommend(
+    asked: TableOptions,
     table: Table,
     budget: u64,
     outcome: &Outcome,
@@ -143,7 +155,7 @@ pub(crate) fn recommend(
         None => {}
         Some(Stopped::Limit(Limit::Table)) => {
             let next = Table::Bitstate { bytes: bytes(table), hashes: SUPERTRACE };
-            let options = options(next);
+            let options = asked.again(next);
             let message = format!(
                 "There are more states than signatures fit into this memory. A few bits for each \
                  always fit: {options}"
@@ -168,7 +180,7 @@ pub(crate) fn recommend(
     let next = Table::best(bytes(table), states);
     let expected = next.omissions(states).expected;
     if expected < omissions.expected / 2.0 {
-        let options = options(next);
+        let options = asked.again(next);
         let message = format!(
             "There are probably {count} states or more. In the same memory, {options} should lose \
              {}.",
@@ -180,7 +192,7 @@ pub(crate) fn recommend(
         "There are probably {count} states or more. These are the best settings for this memory; a \
          larger --memory loses fewer."
     );
-    advise(message, options(table), expected)
+    advise(message, asked.again(table), expected)
 }
 
 /// What an exact store and a depth-first search take for a state beside its bytes, at most.
@@ -192,14 +204,6 @@ const TREE_STATE: u64 = 30;
 fn bytes(table: Table) -> u64 {
     match table {
         Table::Bitstate { bytes, .. } | Table::Compact { bytes, .. } => bytes,
-    }
-}
-
-/// A table as the options that ask for it.
-fn options(table: Table) -> String {
-    match table {
-        Table::Bitstate { hashes, .. } => format!("--store bitstate --hashes {hashes}"),
-        Table::Compact { bits, .. } => format!("--store compact --bits {bits}"),
     }
 }
 

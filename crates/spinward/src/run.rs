@@ -13,7 +13,7 @@ use spinward_search::dfs::dfs;
 use spinward_search::lossy::lossy;
 use spinward_search::stateless::stateless;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
-use spinward_store::{Omissions, Table};
+use spinward_store::Omissions;
 
 use crate::Error;
 use crate::check::Check;
@@ -127,16 +127,17 @@ impl Running<'_> {
         };
         let mut scratch = machine.scratch();
         let started = Instant::now();
+        let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Dfs => dfs(&machine, &mut scratch, &request, progress),
             Algorithm::Bfs => bfs(&machine, &mut scratch, &request, progress),
             Algorithm::Stateless => stateless(&machine, &mut scratch, &request, progress),
-            Algorithm::Lossy(options) => {
+            Algorithm::Lossy(asked) => {
                 // A table is used all over, so it must fit into what is free now.
                 let free = memory::free_memory().unwrap_or(u64::MAX);
-                let table = options.table(self.budget.min(free))?;
+                let table = asked.table(self.budget.min(free))?;
                 let (outcome, omissions) = lossy(&machine, &mut scratch, &request, table, progress);
-                self.count_omissions(task, table, &outcome, omissions);
+                lost = Some((asked, table, omissions));
                 outcome
             }
         };
@@ -149,6 +150,14 @@ impl Running<'_> {
         }
         self.count(task, &outcome);
         self.explain(task, &outcome);
+        if let Some((asked, table, omissions)) = lost {
+            self.explain_omissions(task, omissions);
+            // Of several searches, the one that lost most has advice.
+            if omissions.expected >= self.most_omissions {
+                self.most_omissions = omissions.expected;
+                self.recommendation = recommend(asked, table, self.budget, &outcome, omissions);
+            }
+        }
         self.take_errors(task, outcome.errors)
     }
 
@@ -180,27 +189,6 @@ impl Running<'_> {
         if self.many {
             all.states_by_property.insert(task.name.clone(), counts.states);
         }
-    }
-
-    /// Notes what a lossy search may have missed; of several, the one that missed most has advice.
-    fn count_omissions(
-        &mut self,
-        task: &Task,
-        table: Table,
-        outcome: &Outcome,
-        omissions: Omissions,
-    ) {
-        if omissions.expected >= self.most_omissions {
-            self.most_omissions = omissions.expected;
-            self.recommendation = recommend(table, self.budget, outcome, omissions);
-        }
-        let all = &mut self.statistics;
-        all.expected_omissions += omissions.expected;
-        let none = (1.0 - all.omission_probability) * (1.0 - omissions.probability);
-        all.omission_probability = 1.0 - none;
-        let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
-        let message = whose + &describe(self.method.store(), omissions);
-        self.reasons.push(Reason { code: ReasonCode::Lossy, message });
     }
 
     /// Says why a search did not see everything.
@@ -258,6 +246,16 @@ impl Running<'_> {
         };
         let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
         self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
+    }
+
+    /// Says what a lossy search may have missed.
+    fn explain_omissions(&mut self, task: &Task, omissions: Omissions) {
+        let all = &mut self.statistics;
+        all.expected_omissions += omissions.expected;
+        all.omission_probability = Omissions::new(all.expected_omissions).probability;
+        let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
+        let message = whose + &describe(self.method.store(), omissions);
+        self.reasons.push(Reason { code: ReasonCode::Lossy, message });
     }
 
     /// Replays each error found and adds those that are new.

@@ -27,6 +27,7 @@ use rapidhash::v3::{RapidSecrets, rapidhash_v3, rapidhash_v3_seeded};
 
 use crate::budget::Budget;
 use crate::interner::hash;
+use crate::omission;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, Patience};
 use crate::zeroed::{Zeroed, prefetch};
 use crate::{Full, Lossy, Omissions, Set, Worker};
@@ -248,8 +249,10 @@ impl Lossy for Compact {
     }
 
     fn omissions(&self) -> Omissions {
-        let passed = self.passed.load(Ordering::Relaxed);
-        Omissions::new(passed as f64 / self.signatures())
+        // In a table with few keys it may be none, by chance.
+        let passed = self.passed.load(Ordering::Relaxed) as f64;
+        let usual = omission::compact(self.cells(), self.signatures(), self.len()).expected;
+        Omissions::new(usual.max(passed / self.signatures()))
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Omissions {
 }
 
 impl Omissions {
-    pub(crate) fn new(expected: f64) -> Self {
+    /// So many are expected, each lost by a chance of its own.
+    pub fn new(expected: f64) -> Self {
         Self { expected, probability: -(-expected).exp_m1() }
     }
 }
