@@ -179,7 +179,7 @@ fn time_is_kept_and_progress_is_told() {
 #[test]
 fn an_expansion_without_end_is_given_up_in_time() {
     for search in [bfs, dfs, stateless, bitstate] {
-        let limits = Limits { time: Some(Duration::from_millis(50)), ..Limits::default() };
+        let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
         let stuck = Tree { wrong: true, endless: Some((4, limits.stop.clone())), ..tree() };
         let mut request = within(limits);
         request.errors = 0;
