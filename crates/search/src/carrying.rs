@@ -5,19 +5,22 @@
 //!
 //! *Idea*: as in [`crate::dfs`], a state is expanded when the search comes to it, its successors
 //! wait on the stack, the first on top, and count when the search descends into them: the order is
-//! SPIN's. Of each, its bytes wait beside its entry. Successors are hashed while the state is
-//! expanded, and looked up when it is: what that needs is then on its way into the cache. One that
-//! is unknown is looked up again when its turn comes.
+//! SPIN's. Beside the entry of each lies what changes the state it was reached from into it, and
+//! back ([`crate::delta`]), so that only one state is there in full. Successors are hashed while the
+//! state is expanded, and looked up when it is: what that needs is then on its way into the cache.
+//! One that is unknown is looked up again when its turn comes.
 //!
-//! *Invariant*: the open entries of the stack are, from the bottom, the states of the current run;
-//! the bytes of an entry begin where those of the one below it end.
+//! *Invariant*: the open entries of the stack are, from the bottom, the states of the current run,
+//! and `current` is the last of them. The delta of an entry is to the open entry below it; it begins
+//! where that of the entry below ends.
 //!
-//! *Cost*: eight bytes and the state for each entry of the stack.
+//! *Cost*: eight bytes and a delta, of some ten bytes, for each entry of the stack.
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 
 use crate::bytes::{Buffer, ByteStack};
 use crate::chunked::Chunked;
+use crate::delta::{apply, encode, undo};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
@@ -57,7 +60,9 @@ pub(crate) fn search<S: System, R: Recall>(
         counts: Counts::default(),
         recall,
         stack: Chunked::new(),
-        states: ByteStack::default(),
+        deltas: ByteStack::default(),
+        current: Vec::new(),
+        delta: Vec::new(),
         violations: Chunked::new(),
         bound: bound(&request.limits),
         truncated: false,
@@ -80,7 +85,7 @@ pub(crate) fn search<S: System, R: Recall>(
 /// What waits on the stack, or is entered.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Bytes of the state, or [`Entry::VIOLATION`].
+    /// Bytes of the delta that leads to the state, or [`Entry::VIOLATION`].
     bytes: u32,
     /// The length of the run up to here; the highest bit tells whether the state was entered.
     depth: u32,
@@ -99,8 +104,8 @@ impl Entry {
         self.depth & MAX_LENGTH
     }
 
-    /// How many bytes the state has; none: it is a violation.
-    fn state_bytes(self) -> Option<usize> {
+    /// How many bytes the delta has; none: it is a violation.
+    fn delta_bytes(self) -> Option<usize> {
         (self.bytes != Self::VIOLATION).then_some(self.bytes as usize)
     }
 }
@@ -112,7 +117,11 @@ struct Carrying<'a, S: System, R> {
     counts: Counts,
     recall: R,
     stack: Chunked<Entry>,
-    states: ByteStack,
+    deltas: ByteStack,
+    /// The last state of the current run.
+    current: Vec<u8>,
+    /// Room for a delta.
+    delta: Vec<u8>,
     violations: Chunked<Violation>,
     /// Longer runs are not looked at.
     bound: u32,
@@ -121,20 +130,34 @@ struct Carrying<'a, S: System, R> {
     fresh: Fresh,
 }
 
-/// Successors and violations of one state, in order.
+/// Successors and violations of one state.
 #[derive(Debug, Default)]
 struct Fresh {
-    /// Each with what the recall knows of its key.
-    entries: Vec<(Entry, u64)>,
+    /// In order.
+    events: Vec<Event>,
+    /// The bytes of the successors.
     states: Buffer,
-    violations: Vec<Violation>,
+}
+
+/// What comes of an expansion, after a run of some length.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A successor of so many bytes; `prepared` is what the recall knows of its key.
+    State {
+        bytes: usize,
+        depth: u32,
+        prepared: u64,
+    },
+    Violation {
+        violation: Violation,
+        depth: u32,
+    },
 }
 
 impl Fresh {
     /// Bytes in use that are not counted.
     fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<(Entry, u64)>()
-            + self.violations.capacity() * size_of::<Violation>()
+        self.events.capacity() * size_of::<Event>()
     }
 }
 
@@ -150,31 +173,35 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         let initial = self.expansion(0).successor_at(&state, 0);
         initial.and_then(|()| self.push_fresh()).map_err(Stopped::Limit)?;
         while let Some(entry) = self.stack.pop() {
-            let Some(bytes) = entry.state_bytes() else {
+            let Some(bytes) = entry.delta_bytes() else {
                 if let Some(violation) = self.violations.pop() {
                     self.report(violation, entry.length(), scratch, true)?;
                 }
                 continue;
             };
+            self.deltas.top(bytes, &mut self.delta);
             if !entry.is_open() {
-                self.states.top(bytes, &mut state);
-                if self.visit(entry, &state, scratch, watch).map_err(Stopped::Limit)? {
+                state.clone_from(&self.current);
+                apply(&self.delta, &mut state);
+                if self.visit(entry, &mut state, scratch, watch).map_err(Stopped::Limit)? {
                     continue;
                 }
-            } else if R::FORGETS {
-                self.states.top(bytes, &mut state);
-                self.recall.leave(self.system.key(&state), &self.memory);
+            } else {
+                if R::FORGETS {
+                    self.recall.leave(self.system.key(&self.current), &self.memory);
+                }
+                undo(&self.delta, &mut self.current);
             }
-            self.states.pop(bytes);
+            self.deltas.pop(bytes);
         }
         Ok(())
     }
 
-    /// Enters a state, if there is a need to.
+    /// Enters a state, if there is a need to; it is then the current one.
     fn visit(
         &mut self,
         entry: Entry,
-        state: &[u8],
+        state: &mut Vec<u8>,
         scratch: &mut S::Scratch,
         watch: &mut Watch<'_>,
     ) -> Result<bool, Limit> {
@@ -191,11 +218,14 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         self.counts.depth = self.counts.depth.max(depth.into());
         self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
         self.stack.push(Entry { depth: entry.depth | Entry::OPEN, ..entry }, &self.memory)?;
+        std::mem::swap(&mut self.current, state);
 
         let system = self.system;
+        let current = std::mem::take(&mut self.current);
         let mut expansion = self.expansion(depth);
-        let flow = system.expand(state, scratch, &mut expansion);
+        let flow = system.expand(&current, scratch, &mut expansion);
         let limit = expansion.limit;
+        self.current = current;
         self.push_fresh()?;
         watch.broken_off(limit, flow)?;
         self.counts.expanded += 1;
@@ -216,31 +246,36 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         }
     }
 
-    /// Puts what an expansion has brought, and is not known, on the stack, the first on top.
+    /// Puts what an expansion has brought, and is not known, on the stack, the first on top. What
+    /// there is no room for stays.
     fn push_fresh(&mut self) -> Result<(), Limit> {
         let mut end = self.fresh.states.all().len();
-        while let Some(&(entry, prepared)) = self.fresh.entries.last() {
-            match entry.state_bytes() {
-                Some(bytes) => {
+        while let Some(&event) = self.fresh.events.last() {
+            match event {
+                Event::State { bytes, depth, prepared } => {
                     let state = &self.fresh.states.all()[end - bytes..end];
                     end -= bytes;
                     let new = !self.recall.knows(self.system.key(state), prepared);
-                    let within = entry.length() <= self.bound;
-                    self.truncated |= new && !within;
-                    if new && within {
-                        self.states.push(state, &self.memory)?;
-                        self.stack.push(entry, &self.memory)?;
+                    self.truncated |= new && depth > self.bound;
+                    if new && depth <= self.bound {
+                        self.delta.clear();
+                        encode(&self.current, state, &mut self.delta);
+                        let bytes = u32::try_from(self.delta.len()).ok();
+                        let bytes = bytes.filter(|&it| it != Entry::VIOLATION);
+                        let bytes = bytes.ok_or(Limit::Memory)?;
+                        self.deltas.push(&self.delta, &self.memory)?;
+                        self.stack.push(Entry { bytes, depth }, &self.memory)?;
                     }
                 }
-                None => {
-                    if let Some(&violation) = self.fresh.violations.last() {
-                        self.violations.push(violation, &self.memory)?;
-                        self.stack.push(entry, &self.memory)?;
-                        self.fresh.violations.pop();
-                    }
+                Event::Violation { violation, depth } => {
+                    self.violations.push(violation, &self.memory)?;
+                    let entry = Entry { bytes: Entry::VIOLATION, depth };
+                    self.stack.push(entry, &self.memory).inspect_err(|_| {
+                        self.violations.pop();
+                    })?;
                 }
             }
-            self.fresh.entries.pop();
+            self.fresh.events.pop();
         }
         self.fresh.states.clear();
         Ok(())
@@ -299,15 +334,14 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         scratch: &mut S::Scratch,
         ends: bool,
     ) -> Vec<Step> {
-        let mut end = 0;
-        let (states, system) = (&self.states, self.system);
+        let (deltas, system) = (&self.deltas, self.system);
+        let (mut end, mut delta, mut state) = (0, Vec::new(), Vec::new());
         let path = self.stack.iter().filter_map(|entry| {
-            let bytes = entry.state_bytes()?;
-            let start = end;
+            let bytes = entry.delta_bytes()?;
             end += bytes;
             entry.is_open().then(|| {
-                let mut state = Vec::new();
-                states.read(start, bytes, &mut state);
+                deltas.read(end - bytes, bytes, &mut delta);
+                apply(&delta, &mut state);
                 (system.key(&state).to_vec(), entry.length())
             })
         });
@@ -323,15 +357,14 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
     /// in the order of the search they would come later.
     fn report_waiting(&mut self, scratch: &mut S::Scratch) -> Result<(), Stopped> {
         // There may have been no memory to put the last ones on the stack.
-        let left = std::mem::take(&mut self.fresh);
-        let mut entries = left.entries.iter().filter(|(it, _)| it.state_bytes().is_none());
-        for &violation in &left.violations {
-            if let Some((entry, _)) = entries.next() {
-                self.report_one_more(violation, entry.length(), scratch)?;
+        let left = std::mem::take(&mut self.fresh.events);
+        for event in left {
+            if let Event::Violation { violation, depth } = event {
+                self.report_one_more(violation, depth, scratch)?;
             }
         }
         while let Some(entry) = self.stack.pop() {
-            if entry.state_bytes().is_none()
+            if entry.delta_bytes().is_none()
                 && let Some(violation) = self.violations.pop()
             {
                 self.report_one_more(violation, entry.length(), scratch)?;
@@ -393,12 +426,10 @@ struct Expansion<'e, S, R> {
 impl<S: System, R: Recall> Expansion<'_, S, R> {
     fn successor_at(&mut self, state: &[u8], steps: usize) -> Result<(), Limit> {
         self.counts.transitions += 1;
-        let bytes = u32::try_from(state.len()).ok().filter(|&it| it != Entry::VIOLATION);
-        let bytes = bytes.ok_or(Limit::Memory)?;
         let prepared = self.recall.prepare(self.system.key(state))?;
         self.fresh.states.push(state, self.memory)?;
         let depth = longer(self.depth, steps);
-        self.fresh.entries.push((Entry { bytes, depth }, prepared));
+        self.fresh.events.push(Event::State { bytes: state.len(), depth, prepared });
         if steps > 1 {
             // SPIN enters the states inside of an atomic sequence even if its end is known.
             let inside = (depth - 1).min(self.bound);
@@ -418,8 +449,7 @@ impl<S: System, R: Recall> Sink for Expansion<'_, S, R> {
         if depth > self.bound {
             *self.truncated = true;
         } else {
-            self.fresh.entries.push((Entry { bytes: Entry::VIOLATION, depth }, 0));
-            self.fresh.violations.push(violation);
+            self.fresh.events.push(Event::Violation { violation, depth });
         }
         Flow::Continue(())
     }

@@ -353,7 +353,9 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
                 if let Some(&waiting) = fresh.waiting.last() {
                     self.waiting.push(waiting, &self.memory)?;
                 }
-                self.stack.push(entry, &self.memory)?;
+                self.stack.push(entry, &self.memory).inspect_err(|_| {
+                    self.waiting.pop();
+                })?;
                 fresh.waiting.pop();
             } else {
                 let hidden = fresh.hidden.len() - self.hidden_bytes;

@@ -9,6 +9,7 @@ pub mod bfs;
 mod bytes;
 mod carrying;
 mod chunked;
+mod delta;
 pub mod dfs;
 mod findings;
 mod limits;

@@ -162,6 +162,17 @@ pub(crate) fn recommend(
             );
             return advise(message, options, next.omissions(states).expected);
         }
+        Some(Stopped::Limit(Limit::Memory)) => {
+            let Table::Bitstate { bytes, hashes } = table else { return None };
+            let bits = (bytes * 8).max(1).ilog2().saturating_sub(1);
+            if bits < *TABLE_BITS.start() {
+                return None;
+            }
+            let options = format!("--store bitstate --bits {bits} --hashes {hashes}");
+            let message = format!("A smaller table leaves more room for the stack: {options}");
+            let next = Table::Bitstate { bytes: (1 << bits) / 8, hashes };
+            return advise(message, options, next.omissions(states).expected);
+        }
         Some(_) => return None,
     }
     let count = rounded(states as f64);
