@@ -44,7 +44,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         own,
         allowed,
         // The allocator needs some room too.
-        budget: allowed.saturating_sub(own) / 32 * 31,
+        budget: allowed.saturating_sub(own + memory::reserve(allowed)) / 32 * 31,
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
