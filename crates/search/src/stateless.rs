@@ -4,7 +4,7 @@
 //! that wait along it; a state is visited once for each way to it that meets no state twice, so this
 //! is for models that branch little, or for a bound on the depth. Each visit counts as a state.
 //!
-//! *Invariant*: [`OnRun`] holds exactly the keys of the current run.
+//! *Invariant*: `OnRun` holds exactly the keys of the current run.
 
 use std::collections::HashSet;
 
