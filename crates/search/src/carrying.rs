@@ -297,21 +297,22 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         let shortest = self.request.shortest;
         let wanted = match self.findings.known(violation) {
             Some(example) => shortest && length < example.length,
-            None => true,
+            None => self.findings.len() < Outcome::MAX_ERRORS,
         };
         let last = !shortest && wanted && self.findings.len() + 1 == self.request.errors;
         let mut stop = if last { Err(Stopped::Errors) } else { Ok(()) };
         if wanted {
             let steps = self.steps(violation, length, scratch, last && on_course);
-            let bytes = (steps.len() * size_of::<Step>()) as u64;
-            if let Err(limit) = self.memory.take(bytes) {
+            let bytes = |steps: &[Step]| size_of_val(steps) as u64;
+            if let Err(limit) = self.memory.take(bytes(&steps)) {
                 stop = stop.and(Err(Stopped::Limit(limit)));
             }
             match self.findings.known(violation) {
                 Some(example) => {
                     example.violation = violation;
                     example.length = length;
-                    example.path = steps;
+                    let old = std::mem::replace(&mut example.path, steps);
+                    self.memory.give_back(bytes(&old));
                 }
                 None => self.findings.add(violation, length, steps),
             }
