@@ -91,9 +91,24 @@ pub struct Args {
     #[arg(long, value_name = "off|on", hide = true)]
     symmetry: Option<Switch>,
 
-    /// How visited states are remembered: exact, tree (less memory), or stack (only the run at hand)
+    /// How visited states are remembered: exact, tree (less memory), compact or bitstate (much less,
+    /// but some may be missed), or stack (only the run at hand)
     #[arg(long, value_name = "NAME", help_heading = "How to search")]
     store: Option<Store>,
+
+    /// For --store compact: bits kept of a state, 32 to 64; for bitstate: the table has 2^N bits
+    #[arg(
+        long, value_name = "N", value_parser = count::<u32>, allow_negative_numbers = true,
+        help_heading = "How to search"
+    )]
+    bits: Option<u32>,
+
+    /// For --store bitstate: how many bits each state sets [default: 3]
+    #[arg(
+        long, value_name = "K", value_parser = count::<u32>, allow_negative_numbers = true,
+        help_heading = "How to search"
+    )]
+    hashes: Option<u32>,
 
     /// How steps are computed: compiled or interpreter
     #[arg(long, value_name = "NAME", help_heading = "How to search")]
@@ -258,6 +273,12 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
     if let Some(store) = args.store {
         check = check.store(store);
     }
+    if let Some(bits) = args.bits {
+        check = check.bits(bits);
+    }
+    if let Some(hashes) = args.hashes {
+        check = check.hashes(hashes);
+    }
     if let Some(engine) = args.engine {
         check = check.engine(engine);
     }
@@ -361,9 +382,13 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
     if report.verdict == Verdict::Incomplete {
         let mut advised: Vec<&str> = report.reasons.iter().map(advice).collect();
         advised.dedup();
+        advised.retain(|advice| !advice.is_empty());
         for advice in advised {
             let _ = writeln!(text, "{advice}");
         }
+    }
+    if let Some(recommendation) = &report.recommendation {
+        let _ = writeln!(text, "{}", recommendation.message);
     }
     if !args.output.quiet {
         text.push_str(&unreached(report));
@@ -463,7 +488,8 @@ fn advice(reason: &Reason) -> &'static str {
         ReasonCode::Interrupt => "What was looked at until the interrupt has no errors.",
         ReasonCode::Numbers => "The model has more states than this search can number.",
         ReasonCode::NotChecked => "What was checked has no errors.",
-        ReasonCode::Errors | ReasonCode::Error => "",
+        // What to do depends on more than the reason: see the recommendation.
+        ReasonCode::Lossy | ReasonCode::Errors | ReasonCode::Error => "",
     }
 }
 

@@ -12,12 +12,10 @@ use crate::terminal::{self, Failure};
 const LATER_COMMANDS: [&str; 4] = ["types", "ltl", "serve", "lsp"];
 
 /// Options that are promised and not there yet, each with its command.
-const LATER_OPTIONS: [(&str, &str); 12] = [
+const LATER_OPTIONS: [(&str, &str); 10] = [
     ("check", "--weight"),
     ("check", "--audit"),
     ("check", "--claim"),
-    ("check", "--bits"),
-    ("check", "--hashes"),
     ("check", "--disk"),
     ("check", "--resume"),
     ("check", "--report"),

@@ -46,7 +46,7 @@ fn what_is_not_there_yet_is_told() {
         let message = format!("the command '{command}' is not available yet");
         place.run(&[command, "good.pml"]).code(2).err(&message);
     }
-    for option in ["--weight=2", "--audit", "--claim=f", "--bits=3", "--disk=d", "--report=r"] {
+    for option in ["--weight=2", "--audit", "--claim=f", "--disk=d", "--report=r"] {
         let (name, _) = option.split_once('=').unwrap_or((option, ""));
         let message = format!("the option '{name}' is not available yet");
         place.run(&["check", option, "good.pml"]).code(2).err(&message);
@@ -59,7 +59,7 @@ fn what_is_not_there_yet_is_told() {
 #[test]
 fn wrong_numbers_are_told() {
     let place = Place::new();
-    for option in ["--max-depth", "--max-states", "--errors", "--threads"] {
+    for option in ["--max-depth", "--max-states", "--errors", "--threads", "--bits", "--hashes"] {
         for wrong in ["-1", "x", "99999999999999999999"] {
             place.run(&["check", option, wrong, "good.pml"]).code(2).err("a whole number");
         }
@@ -152,6 +152,73 @@ fn a_limit_makes_the_answer_incomplete() {
     let place = Place::new();
     place.run(&["check", "--max-states", "5", "long.pml"]).code(3).out("incomplete: ");
     place.run(&["check", "--max-depth", "5", "long.pml"]).code(3).out("--max-depth");
+}
+
+#[test]
+fn a_lossy_store_verifies_nothing() {
+    let place = Place::new();
+    let check =
+        |options: &[&str]| place.run(&[&["check", "--memory", "64M"][..], options].concat());
+    for store in ["bitstate", "compact"] {
+        check(&["--store", store, "good.pml"])
+            .code(3)
+            .out(&format!(
+                "incomplete: no errors in 21 states, 33 transitions, but the store '{store}'"
+            ))
+            .out("--store exact, and then none is missed")
+            .out("(dfs search)");
+        check(&["--store", store, "asserts.pml"]).code(1).out("A run to it (3 steps)");
+        check(&["--store", store, "--search", "bfs", "good.pml"]).code(2).err("--search dfs");
+        check(&["--store", store, "--shortest", "good.pml"]).code(2).err("--store exact");
+        let json = check(&["--store", store, "--format", "json", "good.pml"]).code(3).json();
+        assert_eq!((&json["store"], &json["search"]), (&store.into(), &"dfs".into()));
+        assert_eq!((&json["verdict"], &json["complete"]), (&"incomplete".into(), &false.into()));
+        assert_eq!(json["reasons"][0]["code"], "lossy");
+        let probability = json["statistics"]["omission_probability"].as_f64().unwrap();
+        assert!((1e-30..1e-6).contains(&probability), "{probability}");
+        assert_eq!(json["recommendation"]["options"], "--store exact");
+    }
+    check(&["--hashes", "3", "good.pml"]).code(2).err("for the store 'bitstate'");
+    check(&["--store", "compact", "--bits", "31", "good.pml"]).code(2).err("32 to 64 bits");
+    check(&["--store", "bitstate", "--bits", "40", "good.pml"]).code(2).err("131072 MB");
+}
+
+/// A counter that goes deep, and a lot of states: the stack has no room, the table is full, or most
+/// is lost.
+#[test]
+fn a_lossy_search_without_room_ends_with_advice() {
+    let place = Place::new();
+    place.write("many.pml", "int n;\nactive proctype P() { do :: n < 3000000 -> n++ od }\n");
+    place.write(
+        "wide.pml",
+        "byte a, b, c;\nactive proctype P() {\n\
+         end: do :: a < 59 -> a++ :: b < 59 -> b++ :: c < 59 -> c++ :: atomic { a = 0; b = 0; c = 0 } od\n}\n",
+    );
+    place
+        .run(&["check", "--store", "bitstate", "--memory", "64M", "many.pml"])
+        .code(3)
+        .out("the memory of 64 MB was used up")
+        .out(
+            "A smaller table leaves more room for the stack: --store bitstate --bits 27 --hashes 3",
+        );
+    place
+        .run(&["check", "--store", "compact", "--memory", "12M", "wide.pml"])
+        .code(3)
+        .out("the table of states was full")
+        .out("--store bitstate --hashes 3");
+    // The advice of a search makes the next lose less, until there is none that is better.
+    let check = |options: &str| {
+        let words = ["check", "--memory", "24M", "--format", "json", "wide.pml"];
+        let json = place.run(&words.into_iter().chain(options.split(' ')).collect::<Vec<_>>());
+        let json = json.code(3).json();
+        let advice = json["recommendation"]["options"].as_str().unwrap().to_owned();
+        (json["statistics"]["expected_omissions"].as_f64().unwrap(), advice)
+    };
+    let (missed, advice) = check("--store bitstate --bits 24");
+    assert!(advice.starts_with("--store bitstate --bits 24 --hashes 1"), "{advice}");
+    let (less, next) = check(&advice);
+    assert!(less < missed / 10.0, "{less} after {missed}");
+    assert_eq!(next, advice);
 }
 
 #[test]

@@ -6,6 +6,10 @@
 //! which computes one successor at a time. What is wrong on the way to a successor waits among them,
 //! and so is met when SPIN meets it.
 //!
+//! To look a state up costs a wait for memory. So the successors of a state are hashed while it is
+//! expanded, which brings what will be looked at into the cache, and are looked up, in order, when
+//! all are there.
+//!
 //! *Invariant*: the entries of the stack marked open are, from the bottom, the states of the current
 //! run. A state that was entered is marked and stays below its successors; when it comes to the top
 //! again all of them are done.
@@ -18,6 +22,7 @@
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 use spinward_store::{Full, Store, Worker};
 
+use crate::bytes::Buffer;
 use crate::chunked::{Bits, Chunked};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
@@ -154,17 +159,34 @@ struct Dfs<'a, S: System, T> {
     key: Vec<u8>,
 }
 
-/// Successors and violations of one state.
+/// Successors and violations of one state, in order.
 #[derive(Debug, Default)]
 struct Fresh {
+    /// Those that are not looked up yet.
+    events: Vec<Event>,
+    /// The bytes of the successors among them.
+    states: Buffer,
+    /// What shall go on the stack.
     entries: Vec<Entry>,
     hidden: Vec<u8>,
     waiting: Vec<Waiting>,
 }
 
+/// What comes of an expansion.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A successor of so many bytes, after a run of this length; `prepared` is what the store knows
+    /// of its key.
+    State { bytes: usize, depth: u32, prepared: u64 },
+    /// The next of the violations, after a run of this length.
+    Violation { depth: u32 },
+}
+
 impl Fresh {
+    /// Bytes in use that are not counted.
     fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.events.capacity() * size_of::<Event>()
+            + self.entries.capacity() * size_of::<Entry>()
             + self.hidden.capacity()
             + self.waiting.capacity() * size_of::<Waiting>()
     }
@@ -207,9 +229,8 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
         self.system.initial(&mut state);
         self.hidden_bytes = state.len() - self.system.key(&state).len();
         self.counts.transitions = 1;
-        let flow = Expansion::of(self, 0, Seen::NEVER).successor_at(&state, 0);
-        flow.map_err(Stopped::Limit)?;
-        self.push_fresh().map_err(Stopped::Limit)?;
+        let initial = Expansion::of(self, 0, Seen::NEVER).successor_at(&state, 0);
+        initial.and_then(|()| self.push_fresh()).map_err(Stopped::Limit)?;
 
         while let Some(entry) = self.stack.pop() {
             if entry.is_open() {
@@ -271,21 +292,81 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
 
     /// Puts what an expansion has brought on the stack, the first on top.
     fn push_fresh(&mut self) -> Result<(), Limit> {
-        let mut hidden = self.fresh.hidden.len();
-        while let Some(entry) = self.fresh.entries.pop() {
-            if entry.state == Entry::VIOLATION {
-                if let Some(waiting) = self.fresh.waiting.pop() {
-                    self.waiting.push(waiting, &self.memory)?;
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let looked_up = self.look_up(&mut fresh);
+        let pushed = self.push(&mut fresh);
+        self.fresh = fresh;
+        looked_up.and(pushed)
+    }
+
+    /// Finds out which successors bring anything new. Violations are kept also past a limit: they
+    /// were found.
+    fn look_up(&mut self, fresh: &mut Fresh) -> Result<(), Limit> {
+        for &event in &fresh.events {
+            if let Event::State { prepared, .. } = event {
+                self.store.prefetch_key(prepared);
+            }
+        }
+        let mut within = Ok(());
+        let mut states = fresh.states.all();
+        for event in fresh.events.drain(..) {
+            match event {
+                Event::Violation { depth } => {
+                    fresh.entries.push(Entry { state: Entry::VIOLATION, depth });
                 }
-            } else {
-                hidden -= self.hidden_bytes;
-                for &byte in &self.fresh.hidden[hidden..hidden + self.hidden_bytes] {
-                    self.hidden.push(byte, &self.memory)?;
+                Event::State { bytes, depth, prepared } => {
+                    let (state, rest) = states.split_at(bytes);
+                    states = rest;
+                    match within.and_then(|()| self.number(state, depth, prepared)) {
+                        Ok(Some(number)) => {
+                            fresh.entries.push(Entry { state: number, depth });
+                            fresh.hidden.extend_from_slice(&state[..self.hidden_bytes]);
+                        }
+                        Ok(None) => {}
+                        Err(limit) => within = Err(limit),
+                    }
                 }
             }
-            self.stack.push(entry, &self.memory)?;
         }
-        self.fresh.hidden.clear();
+        fresh.states.clear();
+        within
+    }
+
+    /// The number of a state, if a run of this length to it brings anything new.
+    fn number(&mut self, state: &[u8], depth: u32, prepared: u64) -> Result<Option<u32>, Limit> {
+        let key = self.system.key(state);
+        let (number, new) = self.store.insert(key, prepared, &mut self.worker)?;
+        if new {
+            self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
+            if let Seen::Depths(depths) = &mut self.seen {
+                depths.push(Seen::NEVER, &self.memory)?;
+            }
+        }
+        let wanted = depth <= self.bound && !self.seen.covers(number, depth);
+        Ok(wanted.then_some(number))
+    }
+
+    /// Puts entries on the stack; what there is no room for stays.
+    fn push(&mut self, fresh: &mut Fresh) -> Result<(), Limit> {
+        while let Some(&entry) = fresh.entries.last() {
+            if entry.state == Entry::VIOLATION {
+                if let Some(&waiting) = fresh.waiting.last() {
+                    self.waiting.push(waiting, &self.memory)?;
+                }
+                self.stack.push(entry, &self.memory).inspect_err(|_| {
+                    self.waiting.pop();
+                })?;
+                fresh.waiting.pop();
+            } else {
+                let hidden = fresh.hidden.len() - self.hidden_bytes;
+                for &byte in &fresh.hidden[hidden..] {
+                    self.hidden.push(byte, &self.memory)?;
+                }
+                self.stack.push(entry, &self.memory)?;
+                fresh.hidden.truncate(hidden);
+            }
+            fresh.entries.pop();
+        }
         Ok(())
     }
 
@@ -420,7 +501,6 @@ struct Expansion<'e, S, T> {
     counts: &'e mut Counts,
     store: &'e T,
     worker: &'e mut Worker,
-    seen: &'e mut Seen,
     fresh: &'e mut Fresh,
     beyond: &'e mut i64,
     bound: u32,
@@ -439,7 +519,6 @@ impl<'e, S: System, T: Store> Expansion<'e, S, T> {
             counts: &mut search.counts,
             store: &search.store,
             worker: &mut search.worker,
-            seen: &mut search.seen,
             fresh: &mut search.fresh,
             beyond: &mut search.beyond,
             bound: search.bound,
@@ -454,21 +533,11 @@ impl<'e, S: System, T: Store> Expansion<'e, S, T> {
     }
 
     fn successor_at(&mut self, state: &[u8], steps: usize) -> Result<(), Limit> {
-        let key = self.system.key(state);
-        let prepared = self.store.prepare(key, self.worker)?;
-        let (number, new) = self.store.insert(key, prepared, self.worker)?;
-        if new {
-            self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
-            if let Seen::Depths(depths) = self.seen {
-                depths.push(Seen::NEVER, self.memory)?;
-            }
-        }
+        let prepared = self.store.prepare(self.system.key(state), self.worker)?;
+        self.store.prefetch(prepared);
+        self.fresh.states.push(state, self.memory)?;
         let depth = longer(self.depth, steps);
-        if depth <= self.bound && !self.seen.covers(number, depth) {
-            self.fresh.entries.push(Entry { state: number, depth });
-            let hidden = state.len() - key.len();
-            self.fresh.hidden.extend_from_slice(&state[..hidden]);
-        }
+        self.fresh.events.push(Event::State { bytes: state.len(), depth, prepared });
         if steps > 1 {
             // SPIN enters the states inside of an atomic sequence even if its end is known.
             let inside = (depth - 1).min(self.bound);
@@ -492,7 +561,7 @@ impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
             return Flow::Continue(());
         }
         *self.beyond -= i64::from(was_beyond);
-        self.fresh.entries.push(Entry { state: Entry::VIOLATION, depth });
+        self.fresh.events.push(Event::Violation { depth });
         self.fresh.waiting.push(Waiting { violation, counts: self.first_visit() || was_beyond });
         Flow::Continue(())
     }

@@ -1,16 +1,21 @@
 //! The order in which states are visited.
 //!
 //! Every search is written once, against [`System`](spinward_machine::System): it never asks what a
-//! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`stateless`] only those it
-//! stands on, [`sweep`] looks at all states in any order. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
-//! what was found and whether anything was left out; none of them recurses.
+//! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`lossy`] something of each, and
+//! [`stateless`] only those it stands on; [`sweep`] looks at all states in any order. Each takes a
+//! [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says what was found and whether
+//! anything was left out; none of them recurses.
 
 pub mod bfs;
 mod buffer;
+mod bytes;
+mod carrying;
 mod chunked;
+mod delta;
 pub mod dfs;
 mod findings;
 mod limits;
+pub mod lossy;
 mod outcome;
 mod rebuild;
 mod start;

@@ -56,6 +56,8 @@ pub enum Limit {
     Interrupt,
     /// More states than can be numbered.
     Numbers,
+    /// More states than fit into a table of fixed size.
+    Table,
 }
 
 /// A share in the budget of memory.
@@ -112,6 +114,7 @@ impl From<Full> for Limit {
         match full {
             Full::Memory => Self::Memory,
             Full::Numbers => Self::Numbers,
+            Full::Table => Self::Table,
         }
     }
 }

@@ -7,9 +7,11 @@ use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
+use spinward_search::lossy::lossy;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep;
 use spinward_search::{Limit, Limits, Outcome, Progress, Request, Stopped};
+use spinward_store::Table;
 
 /// A binary tree with states of `bytes` bytes. Each state has an assertion that fails on the way to
 /// its second successor, if `wrong`.
@@ -83,6 +85,17 @@ fn with_threads(request: Request) -> impl Iterator<Item = Request> {
     [1, 2, 3, 8].into_iter().map(move |threads| Request { threads, ..request.clone() })
 }
 
+/// With a table large enough for what is searched here.
+fn bitstate<S: System>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let table = Table::Bitstate { bytes: 16 << 20, hashes: 3 };
+    lossy(system, scratch, request, table, progress).0
+}
+
 #[test]
 fn the_memory_budget_is_kept() {
     for budget in [0, 1000, 100_000, 3_000_000, 40_000_000] {
@@ -108,6 +121,35 @@ fn the_memory_budget_is_kept() {
     assert!(outcome.counts.memory <= 1_000_000);
 }
 
+#[test]
+fn a_lossy_search_ends_where_its_memory_does() {
+    let search = |table, memory| {
+        let request = within(Limits { memory: Some(memory), ..Limits::default() });
+        let (outcome, omissions) = lossy(&tree(), &mut (), &request, table, &mut |_| {});
+        assert!(outcome.counts.memory <= memory);
+        (outcome, omissions)
+    };
+    // There is no room for the table, then none for the stack beside it.
+    let compact = Table::Compact { bytes: 1 << 20, bits: 64 };
+    let bitstate = Table::Bitstate { bytes: 1 << 20, hashes: 3 };
+    for table in [compact, bitstate] {
+        for (memory, states) in [(1 << 19, 0..1), ((1 << 20) + (2 << 16), 10..10_000)] {
+            let (outcome, _) = search(table, memory);
+            assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+            assert!(states.contains(&outcome.counts.states), "{}", outcome.counts.states);
+        }
+    }
+    // The table of signatures is full; that of bits takes everything for known in the end.
+    let (outcome, omissions) = search(compact, 1 << 30);
+    assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Table)));
+    assert!((125_000..=(1 << 17)).contains(&outcome.counts.states), "{}", outcome.counts.states);
+    assert!(omissions.expected < 1e-9);
+    let (outcome, omissions) = search(bitstate, 1 << 30);
+    assert_eq!(outcome.stopped, None);
+    assert!(outcome.counts.states > 2_000_000, "{}", outcome.counts.states);
+    assert!(omissions.probability > 0.999);
+}
+
 /// Each thread of a breadth-first search holds successors that it did not look up yet, beside all
 /// states that are stored; large ones are few.
 #[test]
@@ -131,7 +173,7 @@ fn large_successors_count_while_the_store_grows() {
 #[test]
 fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
     let wrong = Tree { wrong: true, ..tree() };
-    for search in [bfs, dfs, stateless] {
+    for search in [bfs, dfs, stateless, bitstate] {
         let request = within(Limits { max_states: Some(20), ..Limits::default() });
         let outcome = search(&wrong, &mut (), &request, &mut |_| {});
         assert_eq!(outcome.errors.len(), 1);
@@ -145,9 +187,15 @@ fn an_error_that_waits_when_a_limit_is_hit_is_not_lost() {
 
 #[test]
 fn time_is_kept_and_progress_is_told() {
-    for (search, threads) in
-        [(bfs as Search, 1), (bfs, 2), (sweep, 1), (sweep, 2), (dfs, 1), (stateless, 1)]
-    {
+    for (search, threads) in [
+        (bfs as Search, 1),
+        (bfs, 2),
+        (sweep, 1),
+        (sweep, 2),
+        (dfs, 1),
+        (stateless, 1),
+        (bitstate, 1),
+    ] {
         let mut request = within(Limits {
             time: Some(Duration::from_millis(450)),
             memory: Some(2 << 30),
@@ -170,8 +218,10 @@ fn time_is_kept_and_progress_is_told() {
 
 #[test]
 fn an_expansion_without_end_is_given_up_in_time() {
-    for (search, threads) in [(bfs as Search, 1), (bfs, 2), (dfs, 1), (stateless, 1)] {
-        let limits = Limits { time: Some(Duration::from_millis(50)), ..Limits::default() };
+    for (search, threads) in
+        [(bfs as Search, 1), (bfs, 2), (sweep, 1), (dfs, 1), (stateless, 1), (bitstate, 1)]
+    {
+        let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
         let stuck = Tree { wrong: true, endless: Some((4, limits.stop.clone())), ..tree() };
         let mut request = within(limits);
         request.errors = 0;
@@ -184,7 +234,7 @@ fn an_expansion_without_end_is_given_up_in_time() {
 
 #[test]
 fn the_user_may_stop_it() {
-    for search in [bfs, dfs, stateless] {
+    for search in [bfs, dfs, stateless, bitstate] {
         let request = within(Limits::default());
         request.limits.stop.store(true, Ordering::Relaxed);
         let outcome = search(&tree(), &mut (), &request, &mut |_| {});
@@ -215,7 +265,7 @@ fn a_deep_run_needs_no_recursion() {
         }
     }
 
-    for search in [bfs, dfs, stateless] {
+    for search in [bfs, dfs, stateless, bitstate] {
         let outcome = search(&Chain, &mut (), &within(Limits::default()), &mut |_| {});
         assert_eq!(outcome.counts.states, 300_001);
         assert_eq!(outcome.counts.depth, 300_000);

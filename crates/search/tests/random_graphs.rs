@@ -8,9 +8,11 @@ use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
+use spinward_search::lossy::lossy;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep::sweep;
 use spinward_search::{Keep, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
+use spinward_store::Table;
 
 /// An edge: where it leads, by how many steps, after which of them something is wrong.
 #[derive(Clone, Debug)]
@@ -294,6 +296,22 @@ fn keeps() -> impl Strategy<Value = Keep> {
     prop_oneof![Just(Keep::Exact), Just(Keep::Tree)]
 }
 
+/// Tables so large that nothing is lost.
+fn large_tables() -> impl Strategy<Value = Table> {
+    prop_oneof![
+        Just(Table::Bitstate { bytes: 1 << 14, hashes: 7 }),
+        (32..=64u32).prop_map(|bits| Table::Compact { bytes: 1 << 12, bits }),
+    ]
+}
+
+/// Tables so small that much is lost, or that they are full.
+fn small_tables() -> impl Strategy<Value = Table> {
+    prop_oneof![
+        (1..20u32).prop_map(|hashes| Table::Bitstate { bytes: 8, hashes }),
+        (32..=64u32).prop_map(|bits| Table::Compact { bytes: 64, bits }),
+    ]
+}
+
 fn request(errors: usize, shortest: bool, bound: Option<usize>, keep: Keep) -> Request {
     Request {
         limits: Limits { max_depth: bound.map(|bound| bound as u64), ..Limits::default() },
@@ -412,6 +430,63 @@ proptest! {
         prop_assert_eq!(lengths(&counted.places), lengths(&expected.places));
         // A search that says it saw everything did so.
         prop_assert!(outcome.truncated || !expected.truncated);
+    }
+
+    #[test]
+    fn a_lossy_search_that_loses_nothing_is_the_textbook_one(
+        graph in graphs(12), table in large_tables(), errors in 0..4usize
+    ) {
+        let textbook = Textbook::search(&graph, errors);
+        let request = request(errors, false, None, Keep::Exact);
+        let (outcome, omissions) = lossy(&graph, &mut (), &request, table, &mut quiet());
+        let found: Vec<_> = outcome
+            .errors
+            .iter()
+            .map(|found| (place(found.violation), found.steps.clone()))
+            .collect();
+        prop_assert_eq!(found, &textbook.errors[..]);
+        prop_assert_eq!(outcome.counts.states, textbook.states);
+        prop_assert_eq!(outcome.counts.transitions, textbook.transitions);
+        let enough = errors > 0 && textbook.errors.len() == errors;
+        prop_assert_eq!(outcome.stopped, enough.then_some(Stopped::Errors));
+        if !enough {
+            prop_assert_eq!(outcome.counts.depth, textbook.depth as u64);
+            prop_assert_eq!(outcome.counts.errors, expected(&graph, usize::MAX).errors);
+        }
+        prop_assert!(omissions.expected < 1e-6 && !outcome.truncated);
+    }
+
+    #[test]
+    fn a_lossy_search_finds_nothing_that_is_not_there(
+        graph in graphs(40), table in small_tables(), bound in prop::option::of(0..30usize)
+    ) {
+        let expected = expected(&graph, bound.unwrap_or(usize::MAX));
+        // That it shall find shortest runs it cannot promise.
+        let request = request(0, true, bound, Keep::Exact);
+        let (outcome, omissions) = lossy(&graph, &mut (), &request, table, &mut quiet());
+        // All runs replay.
+        let counted = counted(&graph, &outcome);
+        prop_assert!(counted.states <= expected.states);
+        prop_assert!(counted.transitions <= expected.transitions);
+        prop_assert!(counted.errors <= expected.errors);
+        for (place, (_, length)) in &counted.places {
+            prop_assert!(*length >= expected.places[place].1);
+            prop_assert!(bound.is_none_or(|bound| *length <= bound));
+        }
+        prop_assert!(outcome.errors.iter().all(|found| !found.shortest));
+        match (table, outcome.stopped) {
+            (_, None) => {}
+            (Table::Compact { bits, .. }, Some(Stopped::Limit(Limit::Table))) => {
+                // All cells of its one line are taken.
+                let cells = if bits == 32 { 16 } else { 8 };
+                prop_assert!(counted.states >= cells);
+            }
+            (_, stopped) => prop_assert!(false, "stopped by {:?}", stopped),
+        }
+        let certain = expected.states > 1 && counted.states < expected.states;
+        if certain && outcome.stopped.is_none() && bound.is_none() {
+            prop_assert!(omissions.probability > 0.0);
+        }
     }
 
     #[test]

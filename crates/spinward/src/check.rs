@@ -26,6 +26,8 @@ pub struct Check<'a> {
     pub(crate) optimize: Option<Optimize>,
     pub(crate) symmetry: bool,
     pub(crate) store: Option<Store>,
+    pub(crate) bits: Option<u32>,
+    pub(crate) hashes: Option<u32>,
     pub(crate) engine: Option<Engine>,
     pub(crate) threads: Option<usize>,
     pub(crate) memory: Option<u64>,
@@ -61,6 +63,8 @@ impl<'a> Check<'a> {
             optimize: None,
             symmetry: false,
             store: None,
+            bits: None,
+            hashes: None,
             engine: None,
             threads: None,
             memory: None,
@@ -119,6 +123,19 @@ impl<'a> Check<'a> {
     /// How visited states are remembered.
     pub fn store(mut self, store: Store) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// For [`Store::Compact`]: bits of a state's signature, 32 to 64. For [`Store::Bitstate`]: the
+    /// table has two to the power of this many bits.
+    pub fn bits(mut self, bits: u32) -> Self {
+        self.bits = Some(bits);
+        self
+    }
+
+    /// For [`Store::Bitstate`]: how many bits each state sets.
+    pub fn hashes(mut self, hashes: u32) -> Self {
+        self.hashes = Some(hashes);
         self
     }
 

@@ -49,6 +49,7 @@
 
 mod check;
 mod error;
+mod lossy;
 mod memory;
 mod model;
 pub mod options;
@@ -62,8 +63,8 @@ pub use error::Error;
 pub use model::{Formula, Model};
 pub use options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 pub use report::{
-    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Unreached,
-    Verdict,
+    Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
+    Statistics, Unreached, Verdict,
 };
 pub use spinward_search::Progress;
 

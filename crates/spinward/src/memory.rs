@@ -7,19 +7,20 @@ pub fn default_budget() -> u64 {
     free_memory().map_or(u64::MAX, |free| free / 5 * 4).saturating_add(own_memory())
 }
 
+/// Bytes, of those allowed, that the program will still need for itself: its code is read and
+/// steps are compiled only when the search is under way. Where little is allowed it may not suffice.
+pub fn reserve(allowed: u64) -> u64 {
+    (6 << 20).min(allowed / 6)
+}
+
 /// Bytes that may still be used: what the system has available, or what is left of the control
 /// group's share if that is less. None if the system does not say.
-fn free_memory() -> Option<u64> {
+pub fn free_memory() -> Option<u64> {
     let available =
         fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
-    let group = fs::read_to_string("/proc/self/cgroup")
-        .ok()
-        .and_then(|text| group_path(&text).map(str::to_owned))
-        .and_then(|path| group_free(&path));
-    match (available, group) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let free_in = |groups_of: &GroupFiles| groups_of.free(groups_of.path(&groups)?);
+    [available, free_in(&VERSION_1), free_in(&VERSION_2)].into_iter().flatten().min()
 }
 
 /// Bytes this process uses now; 0 if the system does not say.
@@ -42,30 +43,64 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
     number.checked_mul(1024)
 }
 
-/// The control group of version 2, from `/proc/self/cgroup`.
-fn group_path(text: &str) -> Option<&str> {
-    text.lines().find_map(|line| line.strip_prefix("0::/"))
+/// Where a version of control groups says what it allows.
+struct GroupFiles {
+    /// How `/proc/self/cgroup` names the group, behind a number.
+    prefix: &'static str,
+    root: &'static str,
+    limit: &'static str,
+    usage: &'static str,
+    /// In `memory.stat`: what of the usage are files that the kernel drops when memory is needed.
+    files: &'static str,
 }
 
-/// What is left in a control group and all groups around it.
-fn group_free(path: &str) -> Option<u64> {
-    let read = |group: &str, file: &str| -> Option<u64> {
-        fs::read_to_string(format!("/sys/fs/cgroup/{group}/{file}")).ok()?.trim().parse().ok()
-    };
-    let mut group = path.trim();
-    let mut free: Option<u64> = None;
-    loop {
+const VERSION_1: GroupFiles = GroupFiles {
+    prefix: "memory:/",
+    root: "/sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    usage: "memory.usage_in_bytes",
+    files: "total_inactive_file ",
+};
+
+const VERSION_2: GroupFiles = GroupFiles {
+    prefix: ":/",
+    root: "/sys/fs/cgroup",
+    limit: "memory.max",
+    usage: "memory.current",
+    files: "inactive_file ",
+};
+
+impl GroupFiles {
+    /// The group of this process, from `/proc/self/cgroup`.
+    fn path<'a>(&self, text: &'a str) -> Option<&'a str> {
+        text.lines().find_map(|line| line.split_once(':')?.1.strip_prefix(self.prefix))
+    }
+
+    /// What is left in a group and all groups around it.
+    fn free(&self, path: &str) -> Option<u64> {
+        let mut group = path.trim();
+        let mut free: Option<u64> = None;
+        loop {
+            if let Some(left) = self.left(&format!("{}/{group}", self.root)) {
+                free = Some(free.map_or(left, |known| known.min(left)));
+            }
+            if group.is_empty() {
+                return free;
+            }
+            group = group.rsplit_once('/').map_or("", |(outer, _)| outer);
+        }
+    }
+
+    /// What is left in the group of this folder, if it has a limit.
+    fn left(&self, folder: &str) -> Option<u64> {
+        let read = |file: &str| fs::read_to_string(format!("{folder}/{file}")).ok();
         // `max` (no limit) does not parse as a number.
-        if let (Some(max), Some(current)) =
-            (read(group, "memory.max"), read(group, "memory.current"))
-        {
-            let left = max.saturating_sub(current);
-            free = Some(free.map_or(left, |known| known.min(left)));
-        }
-        if group.is_empty() {
-            return free;
-        }
-        group = group.rsplit_once('/').map_or("", |(outer, _)| outer);
+        let limit: u64 = read(self.limit)?.trim().parse().ok()?;
+        let usage: u64 = read(self.usage)?.trim().parse().ok()?;
+        let statistics = read("memory.stat").unwrap_or_default();
+        let files = statistics.lines().find_map(|line| line.strip_prefix(self.files));
+        let files = files.and_then(|number| number.trim().parse().ok()).unwrap_or(0);
+        Some(limit.saturating_sub(usage.saturating_sub(files)))
     }
 }
 
@@ -78,6 +113,28 @@ mod tests {
         let text = "MemTotal:       1000 kB\nMemAvailable:   2000 kB\n";
         assert_eq!(meminfo_available(text), Some(2000 * 1024));
         assert_eq!(meminfo_available("MemTotal: 1 kB"), None);
-        assert_eq!(group_path("1:name=x:/y\n0::/user.slice/a\n"), Some("user.slice/a"));
+        let groups = "4:memory:/job/7\n1:name=x:/y\n0::/user.slice/a\n";
+        assert_eq!(VERSION_1.path(groups), Some("job/7"));
+        assert_eq!(VERSION_2.path(groups), Some("user.slice/a"));
+        assert_eq!(VERSION_1.path("0::/"), None);
+    }
+
+    #[test]
+    fn what_a_group_allows() {
+        let folder = std::env::temp_dir().join(format!("spinward-group-{}", std::process::id()));
+        let write = |file: &str, text: &str| fs::write(folder.join(file), text).unwrap();
+        let left = || VERSION_2.left(&folder.display().to_string());
+        assert_eq!(left(), None);
+        fs::create_dir(&folder).unwrap();
+        write("memory.max", "1000\n");
+        write("memory.current", "700\n");
+        assert_eq!(left(), Some(300));
+        write("memory.stat", "file 600\ninactive_file 500\nactive_file 100\n");
+        assert_eq!(left(), Some(800));
+        write("memory.current", "2000\n");
+        assert_eq!(left(), Some(0));
+        write("memory.max", "max\n");
+        assert_eq!(left(), None);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,6 +4,7 @@ use spinward_machine::Options;
 use spinward_program::ir::BodyId;
 use spinward_search::Keep;
 
+use crate::lossy::TableOptions;
 use crate::options::{Fairness, Guide, Optimize, Por, Property, Search, Store};
 use crate::report::{Reason, ReasonCode};
 use crate::{Check, Error, Model};
@@ -162,6 +163,7 @@ pub(crate) enum Algorithm {
     Dfs,
     Bfs,
     Stateless,
+    Lossy(TableOptions),
 }
 
 /// How the searches run: what is asked, as far as it is there.
@@ -194,9 +196,7 @@ impl Method {
         if check.symmetry {
             return not_available("symmetry reduction".into());
         }
-        if let Some(store @ (Store::Compact | Store::Bitstate)) = check.store {
-            return not_available(format!("the store '{store}'"));
-        }
+        let table = TableOptions::of(check)?;
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
         }
@@ -206,6 +206,14 @@ impl Method {
         let stack = check.store == Some(Store::Stack);
         let algorithm = match check.search {
             Search::Auto | Search::Dfs if stack => Algorithm::Stateless,
+            Search::Auto | Search::Dfs if let Some(table) = table => Algorithm::Lossy(table),
+            Search::Bfs if let Some(table) = table => {
+                return Err(Error::Usage(format!(
+                    "a breadth-first search needs to get back the states it stored, which the \
+                     store '{}' cannot do; use it with --search dfs",
+                    table.store()
+                )));
+            }
             Search::Bfs if stack => {
                 return Err(Error::Usage(
                     "the store 'stack' is that of a depth-first search; use it with --search dfs"
@@ -233,7 +241,7 @@ impl Method {
             || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
             Algorithm::Sweep | Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
-            Algorithm::Dfs | Algorithm::Stateless => 1,
+            Algorithm::Dfs | Algorithm::Stateless | Algorithm::Lossy(_) => 1,
         };
         let fewer = check.threads.is_some_and(|asked| asked > threads);
         note(!fewer, "one thread searches depth first");
@@ -249,7 +257,7 @@ impl Method {
         match self.algorithm {
             Algorithm::Sweep => Search::Sweep,
             Algorithm::Bfs => Search::Bfs,
-            Algorithm::Dfs | Algorithm::Stateless => Search::Dfs,
+            Algorithm::Dfs | Algorithm::Stateless | Algorithm::Lossy(_) => Search::Dfs,
         }
     }
 
@@ -257,6 +265,7 @@ impl Method {
     pub fn store(&self) -> Store {
         match self.algorithm {
             Algorithm::Stateless => Store::Stack,
+            Algorithm::Lossy(table) => table.store(),
             Algorithm::Sweep | Algorithm::Bfs | Algorithm::Dfs => match self.keep {
                 Keep::Exact => Store::Exact,
                 Keep::Tree => Store::Tree,

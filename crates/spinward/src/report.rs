@@ -37,6 +37,8 @@ pub struct Report {
     pub por: bool,
     /// The optimization in effect.
     pub optimize: &'static str,
+    /// After a search with a lossy store: how the next one can miss less.
+    pub recommendation: Option<Recommendation>,
     /// Where what is in effect is not what was asked for.
     pub notes: Vec<String>,
     /// Statements that no run comes to; only known if everything was looked at.
@@ -65,6 +67,7 @@ impl Report {
             store: "none",
             por: false,
             optimize: "none",
+            recommendation: None,
             notes: Vec::new(),
             unreached: Vec::new(),
             diagnostics: match error {
@@ -133,10 +136,25 @@ pub enum ReasonCode {
     Interrupt,
     /// More states than can be numbered.
     Numbers,
+    /// A store that may take new states for known ones.
+    Lossy,
     /// A property that cannot be checked yet.
     NotChecked,
     /// There was no check.
     Error,
+}
+
+/// How a search with a lossy store can miss less.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recommendation {
+    /// For people.
+    pub message: String,
+    /// The options to try next, as a shell takes them.
+    pub options: String,
+    /// How many states there probably are: those that were visited and those that were missed.
+    pub states: u64,
+    /// How many new states would then be taken for known.
+    pub expected_omissions: f64,
 }
 
 /// Something wrong.
@@ -204,8 +222,10 @@ pub struct Statistics {
     pub states_per_second: f64,
     /// Threads that could search.
     pub threads: usize,
-    /// How likely it is that a state was missed.
+    /// How likely it is that a lossy store took even one new state for a known one.
     pub omission_probability: f64,
+    /// How many it probably took for known. What is reached only through them is missed too.
+    pub expected_omissions: f64,
     /// The states of each search, by what it checked, if there was more than one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub states_by_property: BTreeMap<String, u64>,

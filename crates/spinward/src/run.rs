@@ -10,17 +10,21 @@ use spinward_program::Program;
 use spinward_program::ir::BodyId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
+use spinward_search::lossy::lossy;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep::sweep;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
+use spinward_store::Omissions;
 
 use crate::Error;
 use crate::check::Check;
+use crate::lossy::{describe, recommend};
 use crate::memory;
 use crate::options::{Engine, Search};
 use crate::plan::{Algorithm, Method, Plan, Task};
 use crate::report::{
-    Reason, ReasonCode, Report, ReportedDiagnostic, ReportedError, Seconds, Statistics, Verdict,
+    Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
+    Statistics, Verdict,
 };
 use crate::unreached::unreached;
 
@@ -39,7 +43,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         start,
         own,
         allowed,
-        budget: budget(allowed.saturating_sub(own), check.engine != Some(Engine::Interpreter)),
+        // The allocator needs some room too.
+        budget: allowed.saturating_sub(own + memory::reserve(allowed)) / 32 * 31,
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
@@ -50,6 +55,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         method,
         tried: Vec::new(),
         endless_atomic: false,
+        most_omissions: 0.0,
+        recommendation: None,
     };
     for task in &plan.tasks {
         running.run_task(task, &mut |event| {
@@ -62,16 +69,6 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         }
     }
     Ok(running.finish(plan))
-}
-
-/// What of the memory that is left a search may count on.
-fn budget(left: u64, compiled: bool) -> u64 {
-    // Bytes that compiling takes, about: most of them the code of the compiler itself, which comes
-    // into memory when it is used.
-    const COMPILER: u64 = 4 << 20;
-    let compiler = if compiled { COMPILER.min(left / 8) } else { 0 };
-    // The allocator needs some room too.
-    (left - compiler) / 32 * 31
 }
 
 /// The state of a check between its searches.
@@ -97,6 +94,9 @@ struct Running<'a> {
     /// By transition: whether any search looked at it.
     tried: Vec<bool>,
     endless_atomic: bool,
+    /// What the lossy search that lost most probably lost.
+    most_omissions: f64,
+    recommendation: Option<Recommendation>,
 }
 
 impl Running<'_> {
@@ -137,6 +137,7 @@ impl Running<'_> {
         };
         let mut scratch = machine.scratch();
         let started = Instant::now();
+        let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
                 let (outcome, done) = sweep(&machine, &mut scratch, &request, progress);
@@ -148,6 +149,14 @@ impl Running<'_> {
             Algorithm::Dfs => dfs(&machine, &mut scratch, &request, progress),
             Algorithm::Bfs => bfs(&machine, &mut scratch, &request, progress),
             Algorithm::Stateless => stateless(&machine, &mut scratch, &request, progress),
+            Algorithm::Lossy(asked) => {
+                // A table is used all over, so it must fit into what is free now.
+                let free = memory::free_memory().unwrap_or(u64::MAX);
+                let table = asked.table(self.budget.min(free))?;
+                let (outcome, omissions) = lossy(&machine, &mut scratch, &request, table, progress);
+                lost = Some((asked, table, omissions));
+                outcome
+            }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
 
@@ -161,6 +170,14 @@ impl Running<'_> {
         }
         self.count(task, &outcome);
         self.explain(task, &outcome);
+        if let Some((asked, table, omissions)) = lost {
+            self.explain_omissions(task, omissions);
+            // Of several searches, the one that lost most has advice.
+            if omissions.expected >= self.most_omissions {
+                self.most_omissions = omissions.expected;
+                self.recommendation = recommend(asked, table, self.budget, &outcome, omissions);
+            }
+        }
         self.take_errors(task, outcome.errors)
     }
 
@@ -230,6 +247,7 @@ impl Running<'_> {
                     format!("the memory of {} MB was used up", self.allowed.div_ceil(1 << 20)),
                 ),
                 Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
+                Limit::Table => (ReasonCode::Memory, "the table of states was full".into()),
                 Limit::Numbers => {
                     (ReasonCode::Numbers, "there are more states than can be numbered".into())
                 }
@@ -251,6 +269,16 @@ impl Running<'_> {
         };
         let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
         self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
+    }
+
+    /// Says what a lossy search may have missed.
+    fn explain_omissions(&mut self, task: &Task, omissions: Omissions) {
+        let all = &mut self.statistics;
+        all.expected_omissions += omissions.expected;
+        all.omission_probability = Omissions::new(all.expected_omissions).probability;
+        let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
+        let message = whose + &describe(self.method.store(), omissions);
+        self.reasons.push(Reason { code: ReasonCode::Lossy, message });
     }
 
     /// Replays each error found and adds those that are new.
@@ -307,6 +335,7 @@ impl Running<'_> {
             store: self.method.store().name(),
             por: false,
             optimize: "none",
+            recommendation: self.recommendation,
             notes: self.method.notes,
             diagnostics: model
                 .warnings

@@ -133,16 +133,17 @@ fn limits_hold_inside_of_a_step() {
     let wrong = "int x; active proctype P() { atomic { do :: x++; assert(x < 9) od } }";
     let wrong_once = "int x; active proctype P() { d_step { do :: x++; assert(x != 9) od } }";
     let wrong_often = "int x; active proctype P() { d_step { do :: x++; assert(x < 0) od } }";
-    for store in [Store::Exact, Store::Stack] {
+    for store in [Store::Exact, Store::Stack, Store::Bitstate] {
         for search in [Search::Dfs, Search::Bfs] {
-            if store == Store::Stack && search == Search::Bfs {
+            if store != Store::Exact && search == Search::Bfs {
                 continue;
             }
+            let limit = |report: &Report| codes(report)[0];
             let run = |text: &str| check(text).search(search).store(store).time(short).run();
             for text in [endless, counting, branching, wrong_once] {
                 let report = run(text).unwrap();
                 assert_eq!(report.verdict, Verdict::Incomplete, "{search} {text}");
-                assert_eq!(codes(&report), [ReasonCode::Time]);
+                assert_eq!(limit(&report), ReasonCode::Time);
             }
             for (text, steps) in [(wrong, 18), (wrong_often, 1)] {
                 let report = run(text).unwrap();
@@ -150,7 +151,7 @@ fn limits_hold_inside_of_a_step() {
                 assert_eq!(report.errors[0].steps, steps);
             }
             let limited = check(endless).search(search).store(store).memory(100 << 20);
-            assert_eq!(codes(&limited.run().unwrap()), [ReasonCode::Memory]);
+            assert_eq!(limit(&limited.run().unwrap()), ReasonCode::Memory);
         }
     }
 }
@@ -253,13 +254,29 @@ fn what_is_not_there_is_refused() {
     refused(check(RACE).fairness(Fairness::Weak));
     refused(check(RACE).por(Por::Transactions));
     refused(check(RACE).symmetry(true));
-    refused(check(RACE).store(Store::Bitstate));
     refused(check(RACE).property(Property::NonProgress));
     refused(check(RACE).property(Property::Ltl("[] (x < 2)".into())));
     let wrong = |check: Check<'_>| assert!(matches!(check.run(), Err(Error::Usage(_))));
     wrong(check(RACE).property(Property::Ltl("nobody".into())));
     wrong(check(RACE).search(Search::Bfs).store(Store::Stack));
     wrong(check(RACE).threads(0));
+    for store in [Store::Bitstate, Store::Compact] {
+        wrong(check(RACE).search(Search::Bfs).store(store));
+        wrong(check(RACE).store(store).shortest(true));
+        for bits in [0, 5, 31, 65, u32::MAX] {
+            // A table of bits may be small.
+            if store == Store::Compact || !(6..=50).contains(&bits) {
+                wrong(check(RACE).store(store).bits(bits));
+            }
+        }
+    }
+    wrong(check(RACE).store(Store::Bitstate).bits(30).memory(100 << 20));
+    for hashes in [0, 129] {
+        wrong(check(RACE).store(Store::Bitstate).hashes(hashes));
+    }
+    wrong(check(RACE).store(Store::Compact).hashes(3));
+    wrong(check(RACE).hashes(3));
+    wrong(check(RACE).bits(40));
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::chunks::Chunks;
 use crate::index::{Entry, Index, LAST_PLACE, Records};
 use crate::sync::{Apart, AtomicU32, AtomicU64, Ordering};
 use crate::zeroed::prefetch;
-use crate::{Full, Id, Store, Worker};
+use crate::{Full, Id, Set, Store, Worker};
 
 /// Words in a worker's block.
 const BLOCK: usize = if cfg!(loom) { 4 } else { 1 << 11 };
@@ -71,7 +71,7 @@ impl Exact {
     }
 }
 
-impl Store for Exact {
+impl Set for Exact {
     #[inline]
     fn prepare(&self, key: &[u8], _: &mut Worker) -> Result<u64, Full> {
         Ok(rapidhash_v3(key))
@@ -87,6 +87,16 @@ impl Store for Exact {
         self.index.prefetch_record(prepared, &self.arena);
     }
 
+    fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed).into()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.index.bytes() + self.arena.words.bytes() + self.places.bytes()
+    }
+}
+
+impl Store for Exact {
     fn insert(&self, key: &[u8], prepared: u64, worker: &mut Worker) -> Result<(Id, bool), Full> {
         let same = |place| self.arena.record(place).is(key);
         match self.index.find_or_claim(prepared, &self.arena, same)? {
@@ -106,14 +116,6 @@ impl Store for Exact {
         let place = self.places.at(id as usize).load(Ordering::Acquire);
         out.clear();
         self.arena.record(place).append_to(out);
-    }
-
-    fn len(&self) -> u64 {
-        self.len.load(Ordering::Relaxed).into()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.index.bytes() + self.arena.words.bytes() + self.places.bytes()
     }
 }
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use crate::Full;
+use crate::bitstate::Bitstate;
 use crate::budget::Budget;
+use crate::compact::Compact;
 use crate::index::{Entry, Index, Records};
 use crate::sync::{AtomicU32, Ordering};
+use crate::{Full, Lossy, Set as _, Worker};
 
 /// Records at places 1, 2, ...: their keys, zero while they are not written.
 struct Keys([AtomicU32; 6]);
@@ -130,4 +132,50 @@ fn loom_a_split_that_uses_memory_again() {
     // second thread may still believe in that.
     check(&[2, 12], [&[4, 8], &[14]]);
     check(&[2, 12], [&[4, 8], &[8]]);
+}
+
+#[test]
+fn loom_signatures_in_two_parts() {
+    loom::model(|| {
+        let store = Arc::new(Compact::new(64, 40, &Arc::new(Budget::new(None))).unwrap());
+        let insert = |store: &Compact| {
+            let prepared = store.prepare(b"key", &mut Worker::default()).unwrap();
+            u32::from(store.insert(b"key", prepared).unwrap())
+        };
+        let other = {
+            let store = store.clone();
+            thread::spawn(move || insert(&store))
+        };
+        assert_eq!(insert(&store) + other.join().unwrap(), 1);
+    });
+}
+
+#[test]
+fn loom_what_was_inserted_is_known() {
+    loom::model(|| {
+        let budget = Arc::new(Budget::new(None));
+        let compact = Compact::new(64, 40, &budget).unwrap();
+        let bitstate = Bitstate::new(8, 2, &budget).unwrap();
+        let stores: Arc<[Box<dyn Lossy + Send>; 2]> =
+            Arc::new([Box::new(compact), Box::new(bitstate)]);
+        let insert = |stores: &[Box<dyn Lossy + Send>; 2], key: &[u8]| {
+            for store in stores {
+                let prepared = store.prepare(key, &mut Worker::default()).unwrap();
+                store.insert(key, prepared).unwrap();
+                assert!(store.contains(key, prepared));
+            }
+        };
+        let other = {
+            let stores = stores.clone();
+            thread::spawn(move || insert(&stores, b"other"))
+        };
+        insert(&stores, b"key");
+        other.join().unwrap();
+        for store in &*stores {
+            for key in [&b"key"[..], b"other"] {
+                let prepared = store.prepare(key, &mut Worker::default()).unwrap();
+                assert_eq!(store.insert(key, prepared), Ok(false));
+            }
+        }
+    });
 }

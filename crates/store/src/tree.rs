@@ -29,7 +29,7 @@ use crate::budget::Budget;
 use crate::interner::Interner;
 use crate::sync::{AtomicU64, Ordering};
 use crate::words::words_of;
-use crate::{Full, Id, Store, Worker};
+use crate::{Full, Id, Set, Store, Worker};
 
 /// Words and pairs are known by twice their number; a word by one more.
 const WORD: u32 = 1;
@@ -79,7 +79,7 @@ impl Tree {
     }
 }
 
-impl Store for Tree {
+impl Set for Tree {
     fn prepare(&self, key: &[u8], worker: &mut Worker) -> Result<u64, Full> {
         let Path { known, next, dirty, words, pairs } = &mut worker.tree;
         if words.0.is_empty() {
@@ -141,6 +141,17 @@ impl Store for Tree {
         self.roots.prefetch_word(prepared);
     }
 
+    fn len(&self) -> u64 {
+        self.roots.len().into()
+    }
+
+    fn bytes(&self) -> u64 {
+        let workers = self.workers.load(Ordering::Relaxed);
+        self.words.bytes() + self.pairs.bytes() + self.roots.bytes() + workers
+    }
+}
+
+impl Store for Tree {
     #[inline]
     fn insert(&self, _: &[u8], prepared: u64, _: &mut Worker) -> Result<(Id, bool), Full> {
         self.roots.intern(prepared)
@@ -168,15 +179,6 @@ impl Store for Tree {
         out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         let rest = out.last().map_or(0, |&rest| usize::from(rest));
         out.truncate(out.len() - 8 + rest);
-    }
-
-    fn len(&self) -> u64 {
-        self.roots.len().into()
-    }
-
-    fn bytes(&self) -> u64 {
-        let workers = self.workers.load(Ordering::Relaxed);
-        self.words.bytes() + self.pairs.bytes() + self.roots.bytes() + workers
     }
 }
 

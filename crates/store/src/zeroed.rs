@@ -47,24 +47,26 @@ mod allocation {
     impl<T: Zeroable> Zeroed<T> {
         /// So many zeroes, at least one.
         pub fn new(len: usize) -> Self {
+            Self::try_new(len).unwrap_or_else(|| handle_alloc_error(Self::layout(len)))
+        }
+
+        /// So many zeroes, at least one, if the system gives them.
+        pub fn try_new(len: usize) -> Option<Self> {
             let layout = Self::layout(len);
             assert!(layout.size() > 0);
             #[cfg(all(target_os = "linux", not(miri)))]
             if layout.size() >= super::huge_pages::SMALLEST {
-                let Some((start, mapping)) = super::huge_pages::take(layout.size()) else {
-                    handle_alloc_error(layout)
-                };
-                return Self { start: start.cast(), len, mapping: Some(mapping) };
+                let (start, mapping) = super::huge_pages::take(layout.size())?;
+                return Some(Self { start: start.cast(), len, mapping: Some(mapping) });
             }
             // SAFETY: the size is not zero.
             let start = unsafe { alloc_zeroed(layout) };
-            let Some(start) = NonNull::new(start.cast()) else { handle_alloc_error(layout) };
-            Self {
-                start,
+            Some(Self {
+                start: NonNull::new(start.cast())?,
                 len,
                 #[cfg(all(target_os = "linux", not(miri)))]
                 mapping: None,
-            }
+            })
         }
 
         fn layout(len: usize) -> Layout {
@@ -183,6 +185,10 @@ pub(crate) struct Zeroed<T: Zeroable>(Box<[T]>);
 impl<T: Zeroable> Zeroed<T> {
     pub fn new(len: usize) -> Self {
         Self((0..len).map(|_| T::default()).collect())
+    }
+
+    pub fn try_new(len: usize) -> Option<Self> {
+        Some(Self::new(len))
     }
 }
 
