@@ -1,22 +1,22 @@
 //! Breadth-first search by the length of runs, on all cores.
 //!
 //! Holzmann, *The SPIN Model Checker*, figure 8.6, made to count steps as the user sees them: an
-//! atomic sequence is one transition but many steps, so states wait in [buckets](open) by the length
-//! of the shortest run to them known so far, and the buckets are emptied in order.
+//! atomic sequence is one transition but many steps, so states wait in buckets by the length of the
+//! shortest run to them known so far (`open`), and the buckets are emptied in order.
 //!
 //! *Invariant*: when a state is expanded, no run to it is shorter than its distance; so each state
 //! is expanded once, and an error at most as long as the current bucket's runs has no shorter run.
 //! An error inside of an atomic sequence may lie further ahead, so the search goes on until nothing
 //! shorter can come.
 //!
-//! *Threads*: a bucket is cut into blocks, which threads [expand](expand) on their own: compute the
-//! successors and insert them into the shared store. What came of them is [noted](note) strictly in
-//! the order of the blocks, by whichever [thread](crew) brings the next one. All that is decided is
-//! decided there, so verdict, counts and runs are the same for every number of threads, also when
+//! *Threads*: a bucket is cut into blocks, which threads expand on their own (`expand`): they compute
+//! the successors and insert them into the shared store. What came of them is noted (`note`) strictly
+//! in the order of the blocks, by whichever thread brings the next one (`crew`). All that is decided
+//! is decided there, so verdict, counts and runs are the same for every number of threads, also when
 //! the search ends early.
 //!
-//! *Cost*: besides its key, a state has a byte for its [mark](marks) and about one for the
-//! [way](ways) to it, and about five more while it waits.
+//! *Cost*: besides its key, a state has a byte for what is known of it (`marks`) and about one for
+//! the way to it (`ways`), and about five more while it waits.
 
 mod crew;
 mod expand;
