@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long, value_name = "KIND", hide = true)]
     fair: Option<Fairness>,
 
-    /// The order in which states are visited: auto, dfs or bfs
+    /// The order in which states are visited: auto, sweep, dfs or bfs
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 

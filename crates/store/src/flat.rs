@@ -11,7 +11,7 @@
 //! *Invariant*: a key lies in the first group of eight slots, from the one that its hash chooses on,
 //! that had room when it came, and keys are never removed; so a group with room ends the look for it.
 //!
-//! *Cost*: the bytes of a key, up to 8 to fill words, and one, in slots of which two thirds are in use.
+//! *Cost*: the bytes of a key, up to 8 to fill words, and one, in slots of which some 60 % are in use.
 //! A key is hashed again about once when segments are split.
 
 use std::collections::HashSet;
@@ -244,7 +244,7 @@ impl Class {
     }
 
     fn has_room(&self, segment: usize) -> bool {
-        (self.segments[segment].used as usize) < (GROUP * self.groups * 15).div_ceil(16)
+        (self.segments[segment].used as usize) < (GROUP * self.groups * 13).div_ceil(16)
     }
 
     #[inline]

@@ -20,7 +20,7 @@
 //!
 //! *Cost*: besides the table, the waiting states, and while threads work together some parcels.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -39,6 +39,9 @@ const AHEAD: usize = 8;
 
 /// Successors in a parcel.
 const PARCEL: usize = 512;
+
+/// Empty parcels that a thread keeps.
+const EMPTY_PARCELS: usize = 16;
 
 /// A model with fewer states is not worth a second thread.
 const FEW_STATES: u64 = 20_000;
@@ -70,6 +73,7 @@ pub(super) fn sweep<S: System>(
         clock: watch.clock(),
         inboxes: (0..threads).map(|_| Inbox::default()).collect(),
         work: AtomicI64::new(0),
+        idle: AtomicUsize::new(0),
         over: AtomicBool::new(false),
         counts_errors: request.errors == 0,
         states: AtomicU64::new(0),
@@ -125,7 +129,7 @@ fn run<S: System>(
                 return Ok(());
             }
             if !worker.turn(scratch)? {
-                worker.send_all();
+                worker.send_if(1);
             }
             watch.tick(&shared.counts(), 0, &shared.memory)?;
         }
@@ -163,6 +167,8 @@ struct Shared<'a, S> {
     inboxes: Vec<Inbox>,
     /// States that wait and successors on their way.
     work: AtomicI64,
+    /// How many threads wait for work.
+    idle: AtomicUsize,
     /// Whether a limit was hit, or an error met that is enough.
     over: AtomicBool,
     /// Whether the sweep goes on after an error.
@@ -258,6 +264,8 @@ struct Worker<'s, 'a, S> {
     own: Successors,
     /// By thread: successors that belong to others.
     parcels: Vec<Successors>,
+    /// Parcels to be filled again.
+    empty: Vec<Successors>,
     counts: Counts,
     errors: Vec<(Place, u64)>,
 }
@@ -272,6 +280,7 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
             waiting: Stack::new(memory),
             own: Successors::new(memory),
             parcels: (0..shared.inboxes.len()).map(|_| Successors::new(memory)).collect(),
+            empty: Vec::new(),
             counts: Counts::default(),
             errors: Vec::new(),
         }
@@ -292,9 +301,11 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
             match turn {
                 Ok(true) => {}
                 Ok(false) => {
-                    self.send_all();
+                    self.send_if(1);
                     if !shared.is_done() {
+                        shared.idle.fetch_add(1, Ordering::Relaxed);
                         shared.inboxes[self.number].wait();
+                        shared.idle.fetch_sub(1, Ordering::Relaxed);
                     }
                 }
                 Err(limit) => break Err(limit),
@@ -312,9 +323,14 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
         let shared = self.shared;
         let states = self.set.len();
         let transitions = self.counts.transitions;
-        let finished = if let Some(parcel) = shared.inboxes[self.number].take() {
-            self.insert(&parcel)?;
-            parcel.ends.len() as u64
+        let finished = if let Some(mut parcel) = shared.inboxes[self.number].take() {
+            self.receive(&parcel)?;
+            let finished = parcel.ends.len() as u64;
+            if self.empty.len() < EMPTY_PARCELS {
+                parcel.clear();
+                self.empty.push(parcel);
+            }
+            finished
         } else if self.waiting.is_empty() {
             return Ok(false);
         } else {
@@ -333,6 +349,7 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
     /// Expands some states; how many.
     fn expand(&mut self, scratch: &mut S::Scratch) -> Result<u64, Limit> {
         let mut expanded = 0;
+        let mut on_their_way = 0;
         while expanded < BATCH as u64
             && let Some(state) = self.waiting.top()
         {
@@ -350,7 +367,7 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
             let flow = self.shared.system.expand(state, scratch, &mut expansion);
             let Expansion { transitions, sent, limit, .. } = expansion;
             self.counts.transitions += transitions;
-            self.shared.work.fetch_add(sent, Ordering::AcqRel);
+            on_their_way += sent;
             if flow.is_break() && limit.is_none() && !self.errors.is_empty() {
                 return Ok(expanded);
             }
@@ -363,15 +380,24 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
         let inserted = self.insert(&own);
         self.own = own;
         self.own.clear();
-        for number in 0..self.parcels.len() {
-            if self.parcels[number].ends.len() >= PARCEL {
-                self.send(number);
-            }
-        }
+        // Before anybody can receive them.
+        self.shared.work.fetch_add(on_their_way, Ordering::AcqRel);
+        // Nobody shall wait while there is work.
+        let full = if self.shared.idle.load(Ordering::Relaxed) > 0 { 1 } else { PARCEL };
+        self.send_if(full);
         inserted.map(|()| expanded)
     }
 
-    /// Inserts successors; new ones wait.
+    /// Inserts successors that others found.
+    fn receive(&mut self, parcel: &Successors) -> Result<(), Limit> {
+        for index in 0..parcel.ends.len() {
+            let (state, hash) = parcel.get(index);
+            self.set.prefetch(self.shared.system.key(state).len(), hash);
+        }
+        self.insert(parcel)
+    }
+
+    /// Inserts successors whose places are being brought into the cache; new ones wait.
     fn insert(&mut self, successors: &Successors) -> Result<(), Limit> {
         let key = |index| {
             let (state, hash) = successors.get(index);
@@ -397,16 +423,17 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
         Ok(())
     }
 
-    fn send_all(&mut self) {
+    /// Sends the parcels with at least so many successors.
+    fn send_if(&mut self, successors: usize) {
         for number in 0..self.parcels.len() {
-            if !self.parcels[number].ends.is_empty() {
+            if self.parcels[number].ends.len() >= successors {
                 self.send(number);
             }
         }
     }
 
     fn send(&mut self, number: usize) {
-        let empty = Successors::new(&self.shared.memory);
+        let empty = self.empty.pop().unwrap_or_else(|| Successors::new(&self.shared.memory));
         let parcel = std::mem::replace(&mut self.parcels[number], empty);
         self.shared.inboxes[number].put(parcel);
     }
