@@ -188,7 +188,13 @@ fn a_lossy_store_verifies_nothing() {
 #[test]
 fn a_lossy_search_without_room_ends_with_advice() {
     let place = Place::new();
-    place.write("many.pml", "int n;\nactive proctype P() { do :: n < 3000000 -> n++ od }\n");
+    // Every step changes much, so that the stack is full long before the table is.
+    place.write(
+        "many.pml",
+        "int n;\nbyte a[200];\nactive proctype P() {\n  byte i;\n  do\n  :: d_step {\n\
+           n < 3000000 -> n++; i = 0;\n\
+           do :: i < 200 -> a[i] = n + i; i++ :: else -> break od\n     }\n  od\n}\n",
+    );
     place.write(
         "wide.pml",
         "byte a, b, c;\nactive proctype P() {\n\

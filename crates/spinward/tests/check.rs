@@ -53,7 +53,7 @@ fn nothing_wrong_is_verified() {
     assert_eq!(report.verdict, Verdict::Verified);
     assert!(report.complete && report.errors.is_empty() && report.reasons.is_empty());
     assert_eq!(report.exit_code(), 0);
-    assert_eq!((report.search, report.store, report.por), ("bfs", "exact", false));
+    assert_eq!((report.search, report.store, report.por), ("sweep", "exact", false));
 }
 
 #[test]

@@ -397,7 +397,7 @@ mod tests {
             // Keys of several lengths, many of them known, some that are others filled up with zeroes.
             let mut key = (number % 100_000).to_le_bytes().to_vec();
             key.resize(4 + (number % 29) as usize, 0);
-            if number % 1000 == 0 {
+            if number.is_multiple_of(1000) {
                 key.resize(8 * MAX_WORDS + (number % 17) as usize, 7);
             }
             let hash = Flat::hash(&key);
