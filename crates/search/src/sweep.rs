@@ -8,13 +8,17 @@
 //! *Cost*: without errors that of the sweep; with errors at most that of both.
 
 mod all_states;
+mod form;
 
 use std::time::{Duration, Instant};
 
 use spinward_machine::System;
+use spinward_store::Parts;
 
 use crate::bfs::bfs;
-use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
+use crate::limits::Memory;
+use crate::outcome::{Counts, Keep, Outcome, Place, Progress, Request, Stopped};
+use form::Plain;
 
 /// Sweeps, then looks for shortest runs to the errors there are; says whether the sweep was enough.
 ///
@@ -26,7 +30,14 @@ pub fn sweep<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, bool) {
     let begun = Instant::now();
-    let swept = all_states::sweep(system, scratch, request, progress);
+    let memory = Memory::new(request.limits.memory);
+    let swept = match request.keep {
+        Keep::Exact => all_states::sweep(system, &Plain, memory, scratch, request, progress),
+        Keep::Tree => match Parts::new(memory.budget()) {
+            Ok(parts) => all_states::sweep(system, &parts, memory, scratch, request, progress),
+            Err(full) => return (Outcome::without_room(full.into()), true),
+        },
+    };
     if swept.errors.is_empty() {
         return (swept.outcome, true);
     }

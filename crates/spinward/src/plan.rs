@@ -280,8 +280,8 @@ fn why_not_sweep(check: &Check<'_>) -> Option<&'static str> {
         Some("a sweep knows no depth, so that --max-depth has no meaning for it")
     } else if check.max_states.is_some() {
         Some("which states a sweep meets first is left open, so that --max-states would be too")
-    } else if check.store.is_some_and(|store| store != Store::Exact) {
-        Some("a sweep keeps states as they are")
+    } else if matches!(check.store, Some(Store::Compact | Store::Bitstate | Store::Stack)) {
+        Some("a sweep remembers all states")
     } else if check.model.program.hidden.bytes > 0 {
         Some("the values of hidden variables depend on the order of the search")
     } else {

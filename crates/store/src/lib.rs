@@ -6,7 +6,8 @@
 //! - [`Exact`]: keys as they are, behind an index in cache lines.
 //! - [`Tree`]: keys as binary trees with shared parts: exact, some 8 to 16 bytes a state.
 //!
-//! [`Flat`] is a set for one thread that gives no numbers, and therefore the fastest.
+//! [`Flat`] is a set for one thread that gives no numbers, and therefore the fastest; with [`Parts`] of
+//! trees it is also the smallest.
 //! Those that implement [`Lossy`] may take a new key for a known one; [`omission`] says how often to
 //! expect that:
 //!
@@ -38,10 +39,10 @@ pub use bitstate::{Bitstate, MAX_HASHES};
 pub use budget::{Budget, OutOfMemory};
 pub use compact::{Compact, SIGNATURE_BITS};
 pub use exact::Exact;
-pub use flat::Flat;
+pub use flat::{Density, Flat};
 pub use omission::{Omissions, Table};
 pub use satellites::{Bytes, Flags, Numbers};
-pub use tree::Tree;
+pub use tree::{Parts, Tree};
 
 /// The number of a state: dense from 0, in the order of insertion.
 pub type Id = u32;

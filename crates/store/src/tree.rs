@@ -42,21 +42,37 @@ const NONE: u32 = u32::MAX;
 
 /// The set of keys as trees.
 pub struct Tree {
-    words: Interner,
-    pairs: Interner,
+    parts: Parts,
     roots: Interner,
-    /// Bytes of what workers keep.
-    workers: AtomicU64,
-    budget: Arc<Budget>,
 }
 
 impl Tree {
     /// No keys.
     pub fn new(budget: &Arc<Budget>) -> Result<Self, Full> {
+        Ok(Self { parts: Parts::new(budget)?, roots: Interner::new(u32::MAX, budget)? })
+    }
+
+    /// How many distinct words and inner pairs the keys consist of.
+    pub fn parts(&self) -> u64 {
+        u64::from(self.parts.words.len()) + u64::from(self.parts.pairs.len())
+    }
+}
+
+/// What trees consist of, but for their roots.
+pub struct Parts {
+    words: Interner,
+    pairs: Interner,
+    /// Bytes of what workers keep.
+    workers: AtomicU64,
+    budget: Arc<Budget>,
+}
+
+impl Parts {
+    /// No parts.
+    pub fn new(budget: &Arc<Budget>) -> Result<Self, Full> {
         Ok(Self {
             words: Interner::new(PARTS, budget)?,
             pairs: Interner::new(PARTS, budget)?,
-            roots: Interner::new(u32::MAX, budget)?,
             workers: AtomicU64::new(0),
             budget: budget.clone(),
         })
@@ -73,14 +89,8 @@ impl Tree {
         Recent(vec![(0, NONE); if plenty { RECENT } else { 2 }])
     }
 
-    /// How many distinct words and inner pairs the keys consist of.
-    pub fn parts(&self) -> u64 {
-        u64::from(self.words.len()) + u64::from(self.pairs.len())
-    }
-}
-
-impl Set for Tree {
-    fn prepare(&self, key: &[u8], worker: &mut Worker) -> Result<u64, Full> {
+    /// The root of the tree of a key, whose parts are inserted.
+    pub fn fold(&self, key: &[u8], worker: &mut Worker) -> Result<u64, Full> {
         let Path { known, next, dirty, words, pairs } = &mut worker.tree;
         if words.0.is_empty() {
             (*words, *pairs) = (self.recent(), self.recent());
@@ -131,35 +141,11 @@ impl Set for Tree {
         Ok(root)
     }
 
-    #[inline]
-    fn prefetch(&self, prepared: u64) {
-        self.roots.prefetch(prepared);
-    }
-
-    #[inline]
-    fn prefetch_key(&self, prepared: u64) {
-        self.roots.prefetch_word(prepared);
-    }
-
-    fn len(&self) -> u64 {
-        self.roots.len().into()
-    }
-
-    fn bytes(&self) -> u64 {
-        let workers = self.workers.load(Ordering::Relaxed);
-        self.words.bytes() + self.pairs.bytes() + self.roots.bytes() + workers
-    }
-}
-
-impl Store for Tree {
-    #[inline]
-    fn insert(&self, _: &[u8], prepared: u64, _: &mut Worker) -> Result<(Id, bool), Full> {
-        self.roots.intern(prepared)
-    }
-
-    fn get(&self, id: Id, out: &mut Vec<u8>, worker: &mut Worker) {
+    /// Writes the key with this root to `out`, replacing what is there. A worker that goes on to fold
+    /// keys similar to this one does so faster.
+    pub fn unfold(&self, root: u64, out: &mut Vec<u8>, worker: &mut Worker) {
         let Unfolded { words, nodes } = &mut worker.tree.known;
-        let (first, second) = unpair(self.roots.word(id));
+        let (first, second) = unpair(root);
         nodes.clear();
         if second == NONE {
             nodes.extend([NONE, first]);
@@ -180,9 +166,49 @@ impl Store for Tree {
         let rest = out.last().map_or(0, |&rest| usize::from(rest));
         out.truncate(out.len() - 8 + rest);
     }
+
+    fn bytes(&self) -> u64 {
+        let workers = self.workers.load(Ordering::Relaxed);
+        self.words.bytes() + self.pairs.bytes() + workers
+    }
 }
 
-impl Drop for Tree {
+impl Set for Tree {
+    fn prepare(&self, key: &[u8], worker: &mut Worker) -> Result<u64, Full> {
+        self.parts.fold(key, worker)
+    }
+
+    #[inline]
+    fn prefetch(&self, prepared: u64) {
+        self.roots.prefetch(prepared);
+    }
+
+    #[inline]
+    fn prefetch_key(&self, prepared: u64) {
+        self.roots.prefetch_word(prepared);
+    }
+
+    fn len(&self) -> u64 {
+        self.roots.len().into()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.parts.bytes() + self.roots.bytes()
+    }
+}
+
+impl Store for Tree {
+    #[inline]
+    fn insert(&self, _: &[u8], prepared: u64, _: &mut Worker) -> Result<(Id, bool), Full> {
+        self.roots.intern(prepared)
+    }
+
+    fn get(&self, id: Id, out: &mut Vec<u8>, worker: &mut Worker) {
+        self.parts.unfold(self.roots.word(id), out, worker);
+    }
+}
+
+impl Drop for Parts {
     fn drop(&mut self) {
         self.budget.give_back(self.workers.load(Ordering::Relaxed));
     }

@@ -27,6 +27,7 @@ use std::time::Duration;
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_store::Flat;
 
+use super::form::Form;
 use crate::buffer::Buffer;
 use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
@@ -58,17 +59,19 @@ pub(super) struct Swept {
 }
 
 /// Looks at all states, or until something is wrong if one error is enough.
-pub(super) fn sweep<S: System>(
+pub(super) fn sweep<S: System, F: Form>(
     system: &S,
+    form: &F,
+    memory: Memory,
     scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Swept {
-    let memory = Memory::new(request.limits.memory);
     let threads = request.threads.max(1);
     let mut watch = Watch::new(&request.limits, progress);
     let shared = Shared {
         system,
+        form,
         memory: memory.clone(),
         clock: watch.clock(),
         inboxes: (0..threads).map(|_| Inbox::default()).collect(),
@@ -109,17 +112,18 @@ fn tally(errors: &mut Vec<(Place, u64)>, place: Place, occurrences: u64) {
     }
 }
 
-fn run<S: System>(
-    shared: &Shared<'_, S>,
-    workers: &mut [Worker<'_, '_, S>],
+fn run<S: System, F: Form>(
+    shared: &Shared<'_, S, F>,
+    workers: &mut [Worker<'_, '_, S, F>],
     scratch: &mut S::Scratch,
     watch: &mut Watch<'_>,
 ) -> Result<(), Limit> {
     let mut initial = Vec::new();
     shared.system.initial(&mut initial);
-    let hash = Flat::hash(shared.system.key(&initial));
-    let first = shared.owner(hash);
-    workers[first].add(&initial, hash)?;
+    let mut room = F::Room::default();
+    let initial = shared.form.encode(&initial, &mut room)?;
+    let hash = Flat::hash(initial);
+    workers[shared.owner(hash)].add(initial, hash)?;
     shared.work.store(1, Ordering::Relaxed);
 
     // One thread does the work of all until it is worth a thread for each.
@@ -159,8 +163,9 @@ fn run<S: System>(
 }
 
 /// What all threads see.
-struct Shared<'a, S> {
+struct Shared<'a, S, F> {
     system: &'a S,
+    form: &'a F,
     memory: Memory,
     clock: Clock<'a>,
     /// By thread.
@@ -178,7 +183,7 @@ struct Shared<'a, S> {
     transitions: AtomicU64,
 }
 
-impl<S> Shared<'_, S> {
+impl<S, F> Shared<'_, S, F> {
     /// Whose a state is: by bits of its hash that do not choose its place in a table.
     fn owner(&self, hash: u64) -> usize {
         ((hash & 0xfff) as usize * self.inboxes.len()) >> 12
@@ -225,7 +230,7 @@ impl Inbox {
     }
 }
 
-/// States, each with its hash.
+/// States in their form, each with its hash.
 struct Successors {
     bytes: Buffer<u8>,
     /// Where each ends, and its hash.
@@ -255,9 +260,12 @@ impl Successors {
 }
 
 /// A thread's part.
-struct Worker<'s, 'a, S> {
-    shared: &'s Shared<'a, S>,
+struct Worker<'s, 'a, S, F: Form> {
+    shared: &'s Shared<'a, S, F>,
     number: usize,
+    room: F::Room,
+    /// The state that is expanded, if it was made from its form.
+    state: Vec<u8>,
     set: Flat,
     waiting: Stack,
     /// Successors that belong to this thread.
@@ -270,13 +278,15 @@ struct Worker<'s, 'a, S> {
     errors: Vec<(Place, u64)>,
 }
 
-impl<'s, 'a, S: System> Worker<'s, 'a, S> {
-    fn new(shared: &'s Shared<'a, S>, number: usize) -> Self {
+impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
+    fn new(shared: &'s Shared<'a, S, F>, number: usize) -> Self {
         let memory = &shared.memory;
         Self {
             shared,
             number,
-            set: Flat::new(memory.budget()),
+            room: F::Room::default(),
+            state: Vec::new(),
+            set: Flat::new(F::DENSITY, memory.budget()),
             waiting: Stack::new(memory),
             own: Successors::new(memory),
             parcels: (0..shared.inboxes.len()).map(|_| Successors::new(memory)).collect(),
@@ -290,7 +300,7 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
     fn work(
         &mut self,
         scratch: &mut S::Scratch,
-        mut look: impl FnMut(&Shared<'a, S>) -> Result<(), Limit>,
+        mut look: impl FnMut(&Shared<'a, S, F>) -> Result<(), Limit>,
     ) -> Result<(), Limit> {
         let shared = self.shared;
         let ended = loop {
@@ -351,11 +361,14 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
         let mut expanded = 0;
         let mut on_their_way = 0;
         while expanded < BATCH as u64
-            && let Some(state) = self.waiting.top()
+            && let Some(waiting) = self.waiting.top()
         {
+            let state = self.shared.form.decode(waiting, &mut self.state, &mut self.room);
+            self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
             let mut expansion = Expansion {
                 shared: self.shared,
                 number: self.number,
+                room: &mut self.room,
                 set: &self.set,
                 own: &mut self.own,
                 parcels: &mut self.parcels,
@@ -392,21 +405,17 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
     fn receive(&mut self, parcel: &Successors) -> Result<(), Limit> {
         for index in 0..parcel.ends.len() {
             let (state, hash) = parcel.get(index);
-            self.set.prefetch(self.shared.system.key(state).len(), hash);
+            self.set.prefetch(state.len(), hash);
         }
         self.insert(parcel)
     }
 
     /// Inserts successors whose places are being brought into the cache; new ones wait.
     fn insert(&mut self, successors: &Successors) -> Result<(), Limit> {
-        let key = |index| {
-            let (state, hash) = successors.get(index);
-            (self.shared.system.key(state).len(), hash)
-        };
         for index in 0..successors.ends.len() {
             if index + AHEAD < successors.ends.len() {
-                let (bytes, hash) = key(index + AHEAD);
-                self.set.prefetch_key(bytes, hash);
+                let (state, hash) = successors.get(index + AHEAD);
+                self.set.prefetch_key(state.len(), hash);
             }
             let (state, hash) = successors.get(index);
             self.add(state, hash)?;
@@ -416,8 +425,7 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
 
     /// Inserts a state; if it is new, it waits.
     fn add(&mut self, state: &[u8], hash: u64) -> Result<(), Limit> {
-        if self.set.insert(self.shared.system.key(state), hash)? {
-            self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
+        if self.set.insert(state, hash)? {
             self.waiting.push(state)?;
         }
         Ok(())
@@ -440,9 +448,10 @@ impl<'s, 'a, S: System> Worker<'s, 'a, S> {
 }
 
 /// Takes the successors of one state.
-struct Expansion<'e, 'a, S> {
-    shared: &'e Shared<'a, S>,
+struct Expansion<'e, 'a, S, F: Form> {
+    shared: &'e Shared<'a, S, F>,
     number: usize,
+    room: &'e mut F::Room,
     set: &'e Flat,
     own: &'e mut Successors,
     parcels: &'e mut [Successors],
@@ -453,20 +462,25 @@ struct Expansion<'e, 'a, S> {
     limit: Option<Limit>,
 }
 
-impl<S: System> Sink for Expansion<'_, '_, S> {
+impl<S, F: Form> Expansion<'_, '_, S, F> {
+    fn add(&mut self, state: &[u8]) -> Result<(), Limit> {
+        let state = self.shared.form.encode(state, self.room)?;
+        let hash = Flat::hash(state);
+        let owner = self.shared.owner(hash);
+        if owner == self.number {
+            self.set.prefetch(state.len(), hash);
+            return self.own.push(state, hash);
+        }
+        self.sent += 1;
+        self.parcels[owner].push(state, hash)
+    }
+}
+
+impl<S: System, F: Form> Sink for Expansion<'_, '_, S, F> {
     fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
         self.transitions += 1;
-        let key = self.shared.system.key(state);
-        let hash = Flat::hash(key);
-        let owner = self.shared.owner(hash);
-        let pushed = if owner == self.number {
-            self.set.prefetch(key.len(), hash);
-            self.own.push(state, hash)
-        } else {
-            self.sent += 1;
-            self.parcels[owner].push(state, hash)
-        };
-        unless_hit(pushed, &mut self.limit)
+        let added = self.add(state);
+        unless_hit(added, &mut self.limit)
     }
 
     fn violation(&mut self, violation: Violation, _: &[Step]) -> Flow {
