@@ -22,7 +22,7 @@ use form::Plain;
 
 /// Sweeps, then looks for shortest runs to the errors there are; says whether the sweep was enough.
 ///
-/// Not for systems whose states have parts beside their key, for these depend on the order.
+/// If states have parts beside their key, which depend on the order, the search is breadth-first.
 pub fn sweep<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -30,6 +30,11 @@ pub fn sweep<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, bool) {
     let begun = Instant::now();
+    let mut initial = Vec::new();
+    system.initial(&mut initial);
+    if system.key(&initial).len() < initial.len() {
+        return (bfs(system, scratch, request, progress), false);
+    }
     let memory = Memory::new(request.limits.memory);
     let swept = match request.keep {
         Keep::Exact => all_states::sweep(system, &Plain, memory, scratch, request, progress),

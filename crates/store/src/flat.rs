@@ -240,12 +240,12 @@ impl Segment {
         Self(row * SIZES as u32 + size as u32)
     }
 
-    #[inline]
+    #[inline(always)]
     fn size(self) -> usize {
         self.0 as usize % SIZES
     }
 
-    #[inline]
+    #[inline(always)]
     fn row(self) -> usize {
         self.0 as usize / SIZES
     }
@@ -271,24 +271,24 @@ enum Place {
 
 impl<'a> Table<'a> {
     /// The group that a hash chooses, by bits that choose nothing else.
-    #[inline]
+    #[inline(always)]
     fn home(self, hash: u64) -> usize {
         ((u64::from(hash as u32) * self.groups as u64) >> 32) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     fn after(self, group: usize) -> usize {
         if group + 1 == self.groups { 0 } else { group + 1 }
     }
 
     /// The tags of a group.
-    #[inline]
+    #[inline(always)]
     fn tags(self, group: usize) -> &'a AtomicU64 {
         &self.row[group]
     }
 
     /// The words that a slot of a group is in.
-    #[inline]
+    #[inline(always)]
     fn slot(self, group: usize, slot: usize) -> &'a [AtomicU64] {
         if self.words == 0 {
             let start = self.groups + PACKED_WORDS * group + slot * PACKED_BITS / 64;
@@ -412,19 +412,19 @@ impl Class {
         self.pools.iter().map(|pool| pool.rows.bytes()).sum()
     }
 
-    #[inline]
+    #[inline(always)]
     fn segment_of(&self, hash: u64) -> Segment {
         self.directory[prefix(hash, self.depth)]
     }
 
-    #[inline]
+    #[inline(always)]
     fn table(&self, segment: Segment) -> Table<'_> {
         let Pool { groups, rows, .. } = &self.pools[segment.size()];
         Table { words: self.words, groups: *groups, row: rows.row(segment.row()) }
     }
 
     /// The segment of a hash.
-    #[inline]
+    #[inline(always)]
     fn table_of(&self, hash: u64) -> Table<'_> {
         self.table(self.segment_of(hash))
     }
