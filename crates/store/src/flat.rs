@@ -33,6 +33,9 @@ const GROUP: usize = 8;
 /// Bytes of a segment, if keys are not large.
 const SEGMENT: usize = 1 << 15;
 
+/// Words in a line of the cache.
+const WORDS_OF_LINE: usize = 8;
+
 /// Keys of more words are kept on the heap.
 const MAX_WORDS: usize = 512;
 
@@ -116,8 +119,8 @@ impl Flat {
             };
             if candidates != 0 {
                 let slot = table.slot(group, first(candidates));
-                prefetch(&slot[0]);
-                prefetch(&slot[slot.len() - 1]);
+                slot.iter().step_by(WORDS_OF_LINE).for_each(prefetch);
+                slot.last().into_iter().for_each(prefetch);
             }
         }
     }

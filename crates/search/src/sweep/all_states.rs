@@ -20,6 +20,7 @@
 //!
 //! *Cost*: besides the table, the waiting states, and while threads work together some parcels.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -35,8 +36,8 @@ use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 /// How many states are expanded together.
 const BATCH: usize = 32;
 
-/// How far ahead of the one that is looked up a successor's slot is brought into the cache.
-const AHEAD: usize = 8;
+/// For how many successors what will be looked at is brought into the cache together.
+const TOGETHER: usize = 32;
 
 /// Successors in a parcel.
 const PARCEL: usize = 512;
@@ -334,7 +335,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         let states = self.set.len();
         let transitions = self.counts.transitions;
         let finished = if let Some(mut parcel) = shared.inboxes[self.number].take() {
-            self.receive(&parcel)?;
+            self.insert(&parcel)?;
             let finished = parcel.ends.len() as u64;
             if self.empty.len() < EMPTY_PARCELS {
                 parcel.clear();
@@ -369,7 +370,6 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
                 shared: self.shared,
                 number: self.number,
                 room: &mut self.room,
-                set: &self.set,
                 own: &mut self.own,
                 parcels: &mut self.parcels,
                 errors: &mut self.errors,
@@ -401,24 +401,21 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         inserted.map(|()| expanded)
     }
 
-    /// Inserts successors that others found.
-    fn receive(&mut self, parcel: &Successors) -> Result<(), Limit> {
-        for index in 0..parcel.ends.len() {
-            let (state, hash) = parcel.get(index);
-            self.set.prefetch(state.len(), hash);
-        }
-        self.insert(parcel)
-    }
-
-    /// Inserts successors whose places are being brought into the cache; new ones wait.
+    /// Inserts successors; new ones wait.
     fn insert(&mut self, successors: &Successors) -> Result<(), Limit> {
-        for index in 0..successors.ends.len() {
-            if index + AHEAD < successors.ends.len() {
-                let (state, hash) = successors.get(index + AHEAD);
-                self.set.prefetch_key(state.len(), hash);
+        let count = successors.ends.len();
+        let group = |start: usize| start.min(count)..(start + TOGETHER).min(count);
+        let each = |range: Range<usize>| range.map(|index| successors.get(index));
+        // Tight loops, so that the processor waits for many at a time.
+        each(group(0)).for_each(|(state, hash)| self.set.prefetch(state.len(), hash));
+        for start in (0..count).step_by(TOGETHER) {
+            let now = group(start);
+            each(now.clone()).for_each(|(state, hash)| self.set.prefetch_key(state.len(), hash));
+            let next = group(start + TOGETHER);
+            each(next).for_each(|(state, hash)| self.set.prefetch(state.len(), hash));
+            for (state, hash) in each(now) {
+                self.add(state, hash)?;
             }
-            let (state, hash) = successors.get(index);
-            self.add(state, hash)?;
         }
         Ok(())
     }
@@ -452,7 +449,6 @@ struct Expansion<'e, 'a, S, F: Form> {
     shared: &'e Shared<'a, S, F>,
     number: usize,
     room: &'e mut F::Room,
-    set: &'e Flat,
     own: &'e mut Successors,
     parcels: &'e mut [Successors],
     errors: &'e mut Vec<(Place, u64)>,
@@ -468,7 +464,6 @@ impl<S, F: Form> Expansion<'_, '_, S, F> {
         let hash = Flat::hash(state);
         let owner = self.shared.owner(hash);
         if owner == self.number {
-            self.set.prefetch(state.len(), hash);
             return self.own.push(state, hash);
         }
         self.sent += 1;
