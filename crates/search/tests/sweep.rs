@@ -12,12 +12,14 @@ struct Numbers {
     limit: u64,
     /// At multiples of it something is wrong.
     wrong: Option<u64>,
+    /// Here the system itself goes wrong.
+    panics: Option<u64>,
     expanded: AtomicU64,
 }
 
 impl Numbers {
     fn new(wrong: Option<u64>) -> Self {
-        Self { limit: 200_003, wrong, expanded: AtomicU64::new(0) }
+        Self { limit: 200_003, wrong, panics: None, expanded: AtomicU64::new(0) }
     }
 
     fn key(number: u64) -> Vec<u8> {
@@ -52,6 +54,7 @@ impl System for Numbers {
         self.expanded.fetch_add(1, Ordering::Relaxed);
         *scratch += 1;
         let number = u64::from_le_bytes(state[..8].try_into().unwrap());
+        assert_ne!(Some(number), self.panics, "as asked for");
         if self.wrong.is_some_and(|wrong| number > 0 && number.is_multiple_of(wrong)) {
             sink.violation(Violation::Assertion(TransitionId(3)), &[])?;
         }
@@ -106,5 +109,16 @@ fn the_first_error_is_the_same_for_every_number_of_threads() {
         assert_eq!(many.counts.states, one.counts.states);
         assert_eq!(many.counts.transitions, one.counts.transitions);
         assert_eq!(many.errors[0].steps, one.errors[0].steps);
+    }
+}
+
+#[test]
+fn a_panic_ends_all_threads() {
+    for panics in [100_000, 150_000, 200_000] {
+        let numbers = Numbers { panics: Some(panics), ..Numbers::new(None) };
+        let request = Request { threads: 3, errors: 1, ..Request::default() };
+        let run = || sweep(&numbers, &mut 0, &request, &mut |_| {});
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err();
+        assert!(panicked);
     }
 }

@@ -197,11 +197,23 @@ impl<S, F> Shared<'_, S, F> {
     fn counts(&self) -> Counts {
         let states = self.states.load(Ordering::Relaxed);
         let transitions = self.transitions.load(Ordering::Relaxed);
-        Counts { states, transitions, expanded: states, ..Counts::default() }
+        Counts { states, transitions, ..Counts::default() }
     }
 
     fn wake_all(&self) {
         self.inboxes.iter().for_each(|inbox| inbox.wake.notify_one());
+    }
+}
+
+/// Calls all threads off if the one that has it panics: its work will never be done.
+struct CallOff<'s, 'a, S, F>(&'s Shared<'a, S, F>);
+
+impl<S, F> Drop for CallOff<'_, '_, S, F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.over.store(true, Ordering::Relaxed);
+            self.0.wake_all();
+        }
     }
 }
 
@@ -304,6 +316,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         mut look: impl FnMut(&Shared<'a, S, F>) -> Result<(), Limit>,
     ) -> Result<(), Limit> {
         let shared = self.shared;
+        let _call_off = CallOff(shared);
         let ended = loop {
             if shared.is_done() {
                 break Ok(());
