@@ -72,15 +72,14 @@ impl Helper {
     }
 
     /// What it takes and returns.
-    pub fn signature(self, pointer: Type) -> (&'static [Type], Option<Type>) {
-        const { assert!(size_of::<usize>() == 8, "addresses are written as 64 bits below") };
-        debug_assert_eq!(pointer, types::I64);
+    pub fn signature(self, pointer: Type) -> (Vec<Type>, Option<Type>) {
+        let number = types::I32;
         match self {
-            Self::Fork => (&[types::I64, types::I64, types::I32, types::I32], Some(types::I64)),
-            Self::Die => (&[types::I64, types::I64], None),
-            Self::Create => (&[types::I64, types::I64, types::I32, types::I32], Some(types::I32)),
-            Self::Answer => (&[types::I64, types::I64, types::I32, types::I32], Some(types::I64)),
-            Self::CloseGap | Self::OpenGap => (&[types::I64, types::I32, types::I32], None),
+            Self::Fork => (vec![pointer, pointer, number, number], Some(pointer)),
+            Self::Die => (vec![pointer, pointer], None),
+            Self::Create => (vec![pointer, pointer, number, number], Some(number)),
+            Self::Answer => (vec![pointer, pointer, number, number], Some(types::I64)),
+            Self::CloseGap | Self::OpenGap => (vec![pointer, number, number], None),
         }
     }
 }

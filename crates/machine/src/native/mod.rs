@@ -249,7 +249,7 @@ impl<'a> Compiler<'a> {
         let pointer = self.module.isa().pointer_type();
         let helpers = Helper::ALL.map(|helper| {
             let (parameters, result) = helper.signature(pointer);
-            builder.import_signature(signature(&self.module, parameters, result))
+            builder.import_signature(signature(&self.module, &parameters, result))
         });
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
