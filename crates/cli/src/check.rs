@@ -417,7 +417,9 @@ fn verdict_line(report: &Report) -> String {
         },
         Verdict::Incomplete | Verdict::Error => {
             let reasons: Vec<&str> = report.reasons.iter().map(|r| r.message.as_str()).collect();
-            format!("incomplete: no errors in {counts}, but {}", reasons.join("; "))
+            let met = report.reasons.iter().any(|it| it.code == ReasonCode::ErrorMet);
+            let errors = if met { "an error" } else { "no errors" };
+            format!("incomplete: {errors} in {counts}, but {}", reasons.join("; "))
         }
     }
 }
@@ -489,7 +491,7 @@ fn advice(reason: &Reason) -> &'static str {
         ReasonCode::Numbers => "The model has more states than this search can number.",
         ReasonCode::NotChecked => "What was checked has no errors.",
         // What to do depends on more than the reason: see the recommendation.
-        ReasonCode::Lossy | ReasonCode::Errors | ReasonCode::Error => "",
+        ReasonCode::Lossy | ReasonCode::Errors | ReasonCode::ErrorMet | ReasonCode::Error => "",
     }
 }
 

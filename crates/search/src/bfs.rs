@@ -131,5 +131,5 @@ fn finish<S: System, T: Store>(
             }
         })
         .collect();
-    Outcome { errors, counts, stopped, truncated }
+    Outcome { errors, met: 0, counts, stopped, truncated }
 }

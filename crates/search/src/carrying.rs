@@ -401,6 +401,7 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
             shortest,
         });
         let outcome = Outcome {
+            met: 0,
             errors: found.collect(),
             counts: self.counts,
             truncated: stopped.is_none() && self.truncated,

@@ -485,7 +485,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
                 shortest,
             });
         }
-        Outcome { errors, counts: self.counts, stopped, truncated }
+        Outcome { errors, met: 0, counts: self.counts, stopped, truncated }
     }
 }
 

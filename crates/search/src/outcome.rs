@@ -36,6 +36,8 @@ pub enum Keep {
 pub struct Outcome {
     /// One example of each kind of error at each place, at most [`Outcome::MAX_ERRORS`].
     pub errors: Vec<Found>,
+    /// How often an error was met of which no run is known, because a limit was hit.
+    pub met: u64,
     /// What was counted.
     pub counts: Counts,
     /// What ended the search before it had seen everything.
@@ -52,6 +54,7 @@ impl Outcome {
     pub(crate) fn without_room(limit: Limit) -> Self {
         Self {
             errors: Vec::new(),
+            met: 0,
             counts: Counts::default(),
             stopped: Some(Stopped::Limit(limit)),
             truncated: false,

@@ -1,11 +1,14 @@
-//! A sweep through all states, and where something is wrong a breadth-first search.
+//! A sweep through all states, and where something is wrong a search for a run to it.
 //!
 //! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever
 //! [order](all_states). If something is wrong, people want a short run to it, which a [breadth-first
-//! search](crate::bfs) finds. If all errors are asked for, the sweep tells how many there are to find,
-//! and nothing is looked at that is farther away than they are.
+//! search](crate::bfs) finds, unless there are too many states nearer than the error: then a
+//! [depth-first search](crate::dfs) may find a longer run soon. Both are tried in turn, each with ten
+//! times as many states as the time before; so neither costs much more than the better one alone, and
+//! the answer depends on no clock.
 //!
-//! *Cost*: without errors that of the sweep; with errors at most that of both.
+//! *Cost*: without errors that of the sweep; with errors that of the sweep and some twice that of the
+//! search that finds a run first.
 
 mod all_states;
 mod form;
@@ -16,11 +19,31 @@ use spinward_machine::System;
 use spinward_store::Parts;
 
 use crate::bfs::bfs;
-use crate::limits::Memory;
+use crate::dfs::dfs;
+use crate::limits::{Limit, Memory};
 use crate::outcome::{Counts, Keep, Outcome, Place, Progress, Request, Stopped};
+use all_states::Swept;
 use form::Plain;
 
-/// Sweeps, then looks for shortest runs to the errors there are; says whether the sweep was enough.
+/// States that a search for a run visits at first, and how many times as many the next time.
+const FIRST_STATES: u64 = 1_000_000;
+const MORE: u64 = 10;
+
+/// Time to find a run to an error that was met, though time is over.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Which search gave the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// The sweep: there are no errors, or no run to one was found.
+    Sweep,
+    /// A breadth-first search.
+    BreadthFirst,
+    /// A depth-first search.
+    DepthFirst,
+}
+
+/// Sweeps, then looks for runs to the errors there are.
 ///
 /// If states have parts beside their key, which depend on the order, the search is breadth-first.
 pub fn sweep<S: System>(
@@ -28,43 +51,100 @@ pub fn sweep<S: System>(
     scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
-) -> (Outcome, bool) {
+) -> (Outcome, Answered) {
     let begun = Instant::now();
     let mut initial = Vec::new();
     system.initial(&mut initial);
     if system.key(&initial).len() < initial.len() {
-        return (bfs(system, scratch, request, progress), false);
+        return (bfs(system, scratch, request, progress), Answered::BreadthFirst);
     }
     let memory = Memory::new(request.limits.memory);
     let swept = match request.keep {
         Keep::Exact => all_states::sweep(system, &Plain, memory, scratch, request, progress),
         Keep::Tree => match Parts::new(memory.budget()) {
             Ok(parts) => all_states::sweep(system, &parts, memory, scratch, request, progress),
-            Err(full) => return (Outcome::without_room(full.into()), true),
+            Err(full) => return (Outcome::without_room(full.into()), Answered::Sweep),
         },
     };
     if swept.errors.is_empty() {
-        return (swept.outcome, true);
+        return (swept.outcome, Answered::Sweep);
     }
     let mut request = request.clone();
-    let left = |time: Duration| time.saturating_sub(begun.elapsed());
-    request.limits.time = request.limits.time.map(left);
-    if !swept.outcome.is_complete() {
-        return (bfs(system, scratch, &request, progress), false);
+    if swept.outcome.is_complete() {
+        request.errors = swept.errors.len().min(Outcome::MAX_ERRORS);
     }
-    let expected = swept.errors.len().min(Outcome::MAX_ERRORS);
-    request.errors = expected;
-    let found = bfs(system, scratch, &request, progress);
-    if found.errors.len() < expected || matches!(found.stopped, Some(Stopped::Limit(_))) {
-        return (found, false);
+    let time = request.limits.time;
+    let mut best: Option<(Outcome, Answered)> = None;
+    let mut limit = None;
+    let mut states = FIRST_STATES;
+    'searches: loop {
+        let mut larger = false;
+        for answered in [Answered::BreadthFirst, Answered::DepthFirst] {
+            // A shortest run is what was asked for, however long it takes.
+            let bounded = !request.shortest || answered == Answered::DepthFirst;
+            request.limits.max_states = bounded.then_some(states);
+            request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
+            let outcome = match answered {
+                Answered::BreadthFirst => bfs(system, scratch, &request, progress),
+                _ => dfs(system, scratch, &request, progress),
+            };
+            let found = outcome.errors.len();
+            if found > best.as_ref().map_or(0, |(best, _)| best.errors.len()) {
+                best = Some((outcome.clone(), answered));
+            }
+            match outcome.stopped {
+                Some(Stopped::Limit(Limit::States)) => larger = true,
+                Some(Stopped::Limit(Limit::Memory)) => limit = Some(Limit::Memory),
+                Some(Stopped::Limit(other)) => {
+                    limit = Some(other);
+                    break 'searches;
+                }
+                Some(Stopped::Errors) | None => break 'searches,
+            }
+        }
+        if !larger {
+            break;
+        }
+        states = states.saturating_mul(MORE);
     }
-    let Outcome { mut errors, counts, .. } = found;
-    for error in &mut errors {
-        let place = Place::of(error.violation);
-        let tally = swept.errors.iter().find(|(known, _)| *known == place);
-        error.occurrences = tally.map_or(error.occurrences, |&(_, occurrences)| occurrences);
+    if best.is_none() && limit.is_some() {
+        // What was met shall not be lost, if only it can be found soon.
+        request.limits.max_states = None;
+        request.limits.time = Some(GRACE);
+        request.errors = 1;
+        let search = || dfs(system, scratch, &request, progress);
+        let outcome = request.limits.undisturbed(search);
+        best = (!outcome.errors.is_empty()).then_some((outcome, Answered::DepthFirst));
     }
-    let memory = counts.memory.max(swept.outcome.counts.memory);
-    let counts = Counts { memory, depth: counts.depth, ..swept.outcome.counts };
-    (Outcome { errors, counts, ..swept.outcome }, false)
+    match best {
+        Some((outcome, answered)) => (swept.with_runs(outcome), answered),
+        None => (swept.without_run(limit), Answered::Sweep),
+    }
+}
+
+impl Swept {
+    /// What a search for runs found; if all was seen and each error has a run, with the counts of
+    /// the sweep.
+    fn with_runs(self, found: Outcome) -> Outcome {
+        let expected = self.errors.len().min(Outcome::MAX_ERRORS);
+        if !self.outcome.is_complete() || found.errors.len() < expected {
+            return found;
+        }
+        let Outcome { mut errors, counts, .. } = found;
+        for error in &mut errors {
+            let place = Place::of(error.violation);
+            let tally = self.errors.iter().find(|(known, _)| *known == place);
+            error.occurrences = tally.map_or(error.occurrences, |&(_, occurrences)| occurrences);
+        }
+        let memory = counts.memory.max(self.outcome.counts.memory);
+        let counts = Counts { memory, depth: counts.depth, ..self.outcome.counts };
+        Outcome { errors, counts, ..self.outcome }
+    }
+
+    /// That there are errors is known, but no run to one.
+    fn without_run(self, limit: Option<Limit>) -> Outcome {
+        let met = self.errors.iter().map(|(_, occurrences)| occurrences).sum();
+        let stopped = limit.map(Stopped::Limit).or(self.outcome.stopped);
+        Outcome { met, stopped, ..self.outcome }
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
-use spinward_search::sweep::sweep;
-use spinward_search::{Counts, Request, Stopped};
+use spinward_search::sweep::{Answered, sweep};
+use spinward_search::{Counts, Limits, Request, Stopped};
 
 /// Numbers below a limit, of which each leads to some others, as keys of different lengths.
 struct Numbers {
@@ -71,8 +71,8 @@ fn every_state_is_expanded_once_by_whatever_thread() {
         let numbers = Numbers::new(None);
         let request = Request { threads, errors: 1, ..Request::default() };
         let mut scratch = 0;
-        let (outcome, enough) = sweep(&numbers, &mut scratch, &request, &mut |_| {});
-        assert!(enough && outcome.is_complete());
+        let (outcome, answered) = sweep(&numbers, &mut scratch, &request, &mut |_| {});
+        assert!(answered == Answered::Sweep && outcome.is_complete());
         let Counts { states, transitions, expanded, errors, .. } = outcome.counts;
         assert_eq!((states, expanded), (numbers.limit, numbers.limit));
         assert_eq!((transitions, errors), (1 + 3 * numbers.limit, 0));
@@ -87,8 +87,8 @@ fn all_errors_are_counted() {
     for threads in [1, 2, 8] {
         let numbers = Numbers::new(Some(1000));
         let request = Request { threads, ..Request::default() };
-        let (outcome, enough) = sweep(&numbers, &mut 0, &request, &mut |_| {});
-        assert!(!enough && outcome.is_complete());
+        let (outcome, answered) = sweep(&numbers, &mut 0, &request, &mut |_| {});
+        assert!(answered == Answered::BreadthFirst && outcome.is_complete());
         assert_eq!((outcome.counts.states, outcome.counts.errors), (numbers.limit, 200));
         let [error] = &outcome.errors[..] else { panic!("one kind of error") };
         assert!(error.shortest);
@@ -121,4 +121,40 @@ fn a_panic_ends_all_threads() {
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err();
         assert!(panicked);
     }
+}
+
+/// A tree of counters with an error where all are full: far from the start, with very many states
+/// nearer than it; a run straight to it is found at once.
+struct Counters;
+
+impl System for Counters {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        out.extend([0; 12]);
+    }
+
+    fn expand(&self, state: &[u8], _: &mut (), sink: &mut dyn Sink) -> Flow {
+        if state.iter().all(|&counter| counter == 9) {
+            sink.violation(Violation::InvalidEndState, &[])?;
+        }
+        for counter in (0..state.len()).filter(|&counter| state[counter] < 9) {
+            let mut next = state.to_vec();
+            next[counter] += 1;
+            sink.successor(&next, &[STEP])?;
+        }
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn an_error_that_was_met_is_not_lost() {
+    let limits = Limits { memory: Some(100 << 20), ..Limits::default() };
+    let request = Request { limits, threads: 1, errors: 1, ..Request::default() };
+    let (outcome, answered) = sweep(&Counters, &mut (), &request, &mut |_| {});
+    assert_eq!(answered, Answered::DepthFirst);
+    assert_eq!(outcome.errors[0].steps.len(), 108);
+    assert!(!outcome.errors[0].shortest);
 }

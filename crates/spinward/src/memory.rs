@@ -10,7 +10,7 @@ pub fn default_budget() -> u64 {
 /// Bytes, of those allowed, that the program will still need for itself: its code is read and
 /// steps are compiled only when the search is under way. Where little is allowed it may not suffice.
 pub fn reserve(allowed: u64) -> u64 {
-    (6 << 20).min(allowed / 6)
+    (6 << 20).min(allowed / 3)
 }
 
 /// Bytes that may still be used: what the system has available, or what is left of the control

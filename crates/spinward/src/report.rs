@@ -138,6 +138,8 @@ pub enum ReasonCode {
     Numbers,
     /// A store that may take new states for known ones.
     Lossy,
+    /// An error was met, but a limit was hit before a run to it was found.
+    ErrorMet,
     /// A property that cannot be checked yet.
     NotChecked,
     /// There was no check.

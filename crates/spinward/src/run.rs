@@ -12,7 +12,7 @@ use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
 use spinward_search::lossy::lossy;
 use spinward_search::stateless::stateless;
-use spinward_search::sweep::sweep;
+use spinward_search::sweep::{Answered, sweep};
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 use spinward_store::Omissions;
 
@@ -140,10 +140,12 @@ impl Running<'_> {
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
-                let (outcome, done) = sweep(&machine, &mut scratch, &request, progress);
-                if !done {
-                    self.shown = Search::Bfs;
-                }
+                let (outcome, answered) = sweep(&machine, &mut scratch, &request, progress);
+                self.shown = match answered {
+                    Answered::Sweep => self.shown,
+                    Answered::BreadthFirst => Search::Bfs,
+                    Answered::DepthFirst => Search::Dfs,
+                };
                 outcome
             }
             Algorithm::Dfs => dfs(&machine, &mut scratch, &request, progress),
@@ -214,6 +216,13 @@ impl Running<'_> {
     /// Says why a search did not see everything.
     fn explain(&mut self, task: &Task, outcome: &Outcome) {
         let check = &self.check;
+        if outcome.met > 0 {
+            self.reasons.push(Reason {
+                code: ReasonCode::ErrorMet,
+                message: "an error was met, but no run to it was found; --search dfs may find one"
+                    .into(),
+            });
+        }
         let (code, message) = match outcome.stopped {
             None if !outcome.truncated => return,
             None => (

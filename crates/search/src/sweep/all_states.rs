@@ -51,6 +51,13 @@ const FEW_STATES: u64 = 20_000;
 /// How long a thread without work waits until it looks again whether there is more to do.
 const NAP: Duration = Duration::from_millis(1);
 
+/// More threads would have too many parcels for each other.
+const MAX_THREADS: usize = 128;
+
+/// Memory in all without which a thread is not worth the while, and what it takes for itself.
+const THREAD_BYTES: u64 = 16 << 20;
+const OWN_BYTES: u64 = 1 << 20;
+
 /// What a sweep found.
 pub(super) struct Swept {
     /// An outcome without runs.
@@ -68,7 +75,10 @@ pub(super) fn sweep<S: System, F: Form>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Swept {
-    let threads = request.threads.max(1);
+    let threads = affordable(request.threads, &memory);
+    // What is not counted otherwise: stacks, and what systems and the allocator keep for a thread.
+    let reserve = OWN_BYTES * threads as u64;
+    let reserved = memory.take(reserve).is_ok();
     let mut watch = Watch::new(&request.limits, progress);
     let shared = Shared {
         system,
@@ -85,6 +95,9 @@ pub(super) fn sweep<S: System, F: Form>(
     };
     let mut workers: Vec<_> = (0..threads).map(|number| Worker::new(&shared, number)).collect();
     let stopped = run(&shared, &mut workers, scratch, &mut watch).err();
+    if reserved {
+        memory.give_back(reserve);
+    }
     let mut counts = Counts { transitions: 1, memory: memory.peak(), ..Counts::default() };
     let mut errors = Vec::new();
     for worker in &workers {
@@ -102,8 +115,14 @@ pub(super) fn sweep<S: System, F: Form>(
         None if errors.is_empty() || shared.counts_errors => None,
         None => Some(Stopped::Errors),
     };
-    let outcome = Outcome { errors: Vec::new(), counts, stopped, truncated: false };
+    let outcome = Outcome { errors: Vec::new(), met: 0, counts, stopped, truncated: false };
     Swept { outcome, errors }
+}
+
+/// How many of the threads asked for there is memory for.
+fn affordable(threads: usize, memory: &Memory) -> usize {
+    let many = memory.budget().limit() / THREAD_BYTES;
+    threads.clamp(1, MAX_THREADS).min(usize::try_from(many).unwrap_or(usize::MAX).max(1))
 }
 
 fn tally(errors: &mut Vec<(Place, u64)>, place: Place, occurrences: u64) {

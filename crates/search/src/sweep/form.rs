@@ -53,8 +53,8 @@ impl Form for Parts {
         room.bytes = root.to_le_bytes();
         // The lengths that the table packs best; one root always has the same.
         let length = match u64::BITS - root.leading_zeros() {
-            ..=40 => 5,
-            ..=56 => 7,
+            0..=40 => 5,
+            41..=56 => 7,
             _ => 8,
         };
         Ok(&room.bytes[..length])
