@@ -1,7 +1,7 @@
 //! A sweep through all states, and where something is wrong a search for a run to it.
 //!
 //! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever
-//! [order](all_states). If something is wrong, people want a short run to it, which a [breadth-first
+//! order (`all_states.rs`). If something is wrong, people want a short run to it, which a [breadth-first
 //! search](crate::bfs) finds, unless there are too many states nearer than the error: then a
 //! [depth-first search](crate::dfs) may find a longer run soon. Both are tried in turn, each with ten
 //! times as many states as the time before; so neither costs much more than the better one alone, and
