@@ -382,7 +382,8 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
     if report.verdict == Verdict::Incomplete {
         let mut advised: Vec<&str> = report.reasons.iter().map(advice).collect();
         advised.dedup();
-        advised.retain(|advice| !advice.is_empty());
+        let met = report.reasons.iter().any(|it| it.code == ReasonCode::ErrorMet);
+        advised.retain(|advice| !(advice.is_empty() || met && advice.ends_with("no errors.")));
         for advice in advised {
             let _ = writeln!(text, "{advice}");
         }

@@ -36,6 +36,11 @@ impl<T: Copy> Buffer<T> {
         Ok(())
     }
 
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        self.items.pop()
+    }
+
     pub fn clear(&mut self) {
         self.items.clear();
         if self.room * size_of::<T>() > KEPT {

@@ -2,16 +2,17 @@
 //!
 //! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever
 //! order (`all_states.rs`). If something is wrong, people want a short run to it, which a [breadth-first
-//! search](crate::bfs) finds, unless there are too many states nearer than the error: then a
-//! [depth-first search](crate::dfs) may find a longer run soon. Both are tried in turn, each with ten
-//! times as many states as the time before; so neither costs much more than the better one alone, and
-//! the answer depends on no clock.
+//! search](crate::bfs) finds, unless there are too many states nearer than the error: then another
+//! sweep, which remembers its way (`retrace.rs`), or a [depth-first search](crate::dfs) may find a
+//! longer run soon. All are tried in turn, each with ten times as many states as the time before; so
+//! none costs much more than the best one alone, and the answer depends on no clock.
 //!
-//! *Cost*: without errors that of the sweep; with errors that of the sweep and some twice that of the
-//! search that finds a run first.
+//! *Cost*: without errors that of the sweep; with errors that of the sweep and some three times that
+//! of the search that finds a run first.
 
 mod all_states;
 mod form;
+mod retrace;
 
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,7 @@ use crate::limits::{Limit, Memory};
 use crate::outcome::{Counts, Keep, Outcome, Place, Progress, Request, Stopped};
 use all_states::Swept;
 use form::Plain;
+use retrace::retrace;
 
 /// States that a search for a run visits at first, and how many times as many the next time.
 const FIRST_STATES: u64 = 1_000_000;
@@ -41,6 +43,8 @@ pub enum Answered {
     BreadthFirst,
     /// A depth-first search.
     DepthFirst,
+    /// Another sweep, which remembered its way.
+    Retraced,
 }
 
 /// Sweeps, then looks for runs to the errors there are.
@@ -79,13 +83,17 @@ pub fn sweep<S: System>(
     let mut states = FIRST_STATES;
     'searches: loop {
         let mut larger = false;
-        for answered in [Answered::BreadthFirst, Answered::DepthFirst] {
+        for answered in [Answered::BreadthFirst, Answered::Retraced, Answered::DepthFirst] {
+            if answered == Answered::Retraced && request.errors != 1 {
+                continue;
+            }
             // A shortest run is what was asked for, however long it takes.
-            let bounded = !request.shortest || answered == Answered::DepthFirst;
+            let bounded = !request.shortest || answered != Answered::BreadthFirst;
             request.limits.max_states = bounded.then_some(states);
             request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
             let outcome = match answered {
                 Answered::BreadthFirst => bfs(system, scratch, &request, progress),
+                Answered::Retraced => retrace(system, scratch, &request, progress),
                 _ => dfs(system, scratch, &request, progress),
             };
             let found = outcome.errors.len();
@@ -112,9 +120,9 @@ pub fn sweep<S: System>(
         request.limits.max_states = None;
         request.limits.time = Some(GRACE);
         request.errors = 1;
-        let search = || dfs(system, scratch, &request, progress);
+        let search = || retrace(system, scratch, &request, progress);
         let outcome = request.limits.undisturbed(search);
-        best = (!outcome.errors.is_empty()).then_some((outcome, Answered::DepthFirst));
+        best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
     }
     match best {
         Some((outcome, answered)) => (swept.with_runs(outcome), answered),

@@ -154,7 +154,7 @@ fn an_error_that_was_met_is_not_lost() {
     let limits = Limits { memory: Some(100 << 20), ..Limits::default() };
     let request = Request { limits, threads: 1, errors: 1, ..Request::default() };
     let (outcome, answered) = sweep(&Counters, &mut (), &request, &mut |_| {});
-    assert_eq!(answered, Answered::DepthFirst);
+    assert_eq!(answered, Answered::Retraced);
     assert_eq!(outcome.errors[0].steps.len(), 108);
     assert!(!outcome.errors[0].shortest);
 }

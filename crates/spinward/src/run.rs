@@ -142,7 +142,7 @@ impl Running<'_> {
             Algorithm::Sweep => {
                 let (outcome, answered) = sweep(&machine, &mut scratch, &request, progress);
                 self.shown = match answered {
-                    Answered::Sweep => self.shown,
+                    Answered::Sweep | Answered::Retraced => self.shown,
                     Answered::BreadthFirst => Search::Bfs,
                     Answered::DepthFirst => Search::Dfs,
                 };

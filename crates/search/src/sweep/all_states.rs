@@ -34,7 +34,7 @@ use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 
 /// How many states are expanded together.
-const BATCH: usize = 32;
+pub(super) const BATCH: usize = 32;
 
 /// For how many successors what will be looked at is brought into the cache together.
 const TOGETHER: usize = 32;
@@ -528,7 +528,7 @@ impl<S: System, F: Form> Sink for Expansion<'_, '_, S, F> {
 const CHUNK: usize = 1 << 16;
 
 /// A stack of states, in chunks that hold whole ones.
-struct Stack {
+pub(super) struct Stack {
     chunks: Vec<Vec<u8>>,
     /// A chunk to be used again.
     spare: Option<Vec<u8>>,
@@ -536,15 +536,15 @@ struct Stack {
 }
 
 impl Stack {
-    fn new(memory: &Memory) -> Self {
+    pub fn new(memory: &Memory) -> Self {
         Self { chunks: Vec::new(), spare: None, memory: memory.clone() }
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    fn push(&mut self, state: &[u8]) -> Result<(), Limit> {
+    pub fn push(&mut self, state: &[u8]) -> Result<(), Limit> {
         let length = state.len() + LENGTH;
         match self.chunks.last_mut() {
             Some(chunk) if chunk.capacity() - chunk.len() >= length => append(chunk, state),
@@ -569,13 +569,13 @@ impl Stack {
     }
 
     /// The last state.
-    fn top(&self) -> Option<&[u8]> {
+    pub fn top(&self) -> Option<&[u8]> {
         let (rest, length) = self.chunks.last()?.split_last_chunk::<LENGTH>()?;
         Some(&rest[rest.len() - u32::from_le_bytes(*length) as usize..])
     }
 
     /// Drops the last state.
-    fn pop(&mut self) {
+    pub fn pop(&mut self) {
         let length = self.top().map_or(0, <[u8]>::len) + LENGTH;
         if let Some(chunk) = self.chunks.last_mut() {
             chunk.truncate(chunk.len() - length);
