@@ -30,6 +30,9 @@ const COMPARED_FRAMES: usize = 8;
 /// Frames entered between two reports of how much memory they use.
 const FRAMES_BETWEEN_REPORTS: u32 = 1024;
 
+/// Expansions between two reports of how much memory shapes use.
+const EXPANSIONS_BETWEEN_REPORTS: u64 = 256;
+
 /// Bytes that an allocation takes besides what was asked for, about.
 const ALLOCATION: usize = 24;
 
@@ -235,6 +238,10 @@ impl Sink for After<'_> {
     fn violation(&mut self, _: Violation, _: &[Step]) -> Flow {
         unreachable!("compiled code finds no violations")
     }
+
+    fn needs_steps(&self) -> bool {
+        self.sink.needs_steps()
+    }
 }
 
 impl Frame {
@@ -304,6 +311,9 @@ impl Machine {
     /// All successors of a state.
     pub(crate) fn explore(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         scratch.expansions += 1;
+        if scratch.expansions.is_multiple_of(EXPANSIONS_BETWEEN_REPORTS) {
+            sink.working(self.shapes.bytes())?;
+        }
         if self.compiles && scratch.expansions == self.program.transitions.len() as u64 * PAYS_AFTER
         {
             self.compile();
@@ -413,7 +423,7 @@ impl Machine {
             }
             scratch.entered = scratch.entered.wrapping_add(1);
             if scratch.entered.is_multiple_of(FRAMES_BETWEEN_REPORTS) {
-                sink.working(scratch.bytes())?;
+                sink.working(scratch.bytes() + self.shapes.bytes())?;
             }
         }
         debug_assert!(scratch.findings.violations.is_empty(), "all that went wrong was told");
@@ -669,19 +679,17 @@ impl Machine {
         tried: &mut [bool],
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), Found> {
-        walk.begin(self, native, shape, timeout, tried);
+        walk.begin(self, native, shape, timeout, sink.needs_steps(), tried);
         let mut any = false;
-        for process in (0..shape.processes.len()).rev() {
-            let told = walk.moves(native, shape, state, process, |state, steps| {
-                any = true;
-                sink.successor(state, steps)
-            });
-            match told {
-                Some(flow) => flow?,
-                None => return ControlFlow::Continue(Found { any, left: process + 1 }),
+        let mut left = shape.processes.len();
+        while left > 0 && walk.find(native, shape, state, left - 1) {
+            left -= 1;
+            if walk.is_filled() {
+                any |= walk.tell(|state, steps| sink.successor(state, steps))?;
             }
         }
-        ControlFlow::Continue(Found { any, left: 0 })
+        any |= walk.tell(|state, steps| sink.successor(state, steps))?;
+        ControlFlow::Continue(Found { any, left })
     }
 
     /// A move whose last step `mover` takes, and how that went.

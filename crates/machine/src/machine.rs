@@ -145,6 +145,7 @@ impl Machine {
         self.stop.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn shape_of(&self, state: &[u8]) -> u32 {
         load_u32(state, self.header.shape)
     }
@@ -276,6 +277,11 @@ impl System for Machine {
 
     fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         self.explore(state, scratch, sink)
+    }
+
+    #[inline]
+    fn layout(&self, state: &[u8]) -> u32 {
+        self.shape_of(state)
     }
 
     fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {

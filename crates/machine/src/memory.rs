@@ -10,12 +10,7 @@ pub fn load(bytes: &[u8], offset: usize, scalar: Scalar) -> i32 {
             let raw = load_u16(bytes, offset);
             if scalar == Scalar::I16 { i32::from(raw as i16) } else { i32::from(raw) }
         }
-        _ => i32::from_le_bytes([
-            bytes[offset],
-            bytes[offset + 1],
-            bytes[offset + 2],
-            bytes[offset + 3],
-        ]),
+        _ => load_u32(bytes, offset) as i32,
     }
 }
 
@@ -27,8 +22,9 @@ pub fn store(bytes: &mut [u8], offset: usize, scalar: Scalar, value: i32) {
 }
 
 /// Two bytes, unsigned.
+#[inline]
 pub fn load_u16(bytes: &[u8], offset: usize) -> u16 {
-    u16::from_le_bytes([bytes[offset], bytes[offset + 1]])
+    u16::from_le_bytes(*bytes[offset..].first_chunk().expect("two bytes"))
 }
 
 /// Two bytes, unsigned.
@@ -37,8 +33,9 @@ pub fn store_u16(bytes: &mut [u8], offset: usize, value: u16) {
 }
 
 /// Four bytes, unsigned.
+#[inline]
 pub fn load_u32(bytes: &[u8], offset: usize) -> u32 {
-    u32::from_le_bytes([bytes[offset], bytes[offset + 1], bytes[offset + 2], bytes[offset + 3]])
+    u32::from_le_bytes(*bytes[offset..].first_chunk().expect("four bytes"))
 }
 
 /// Four bytes, unsigned.

@@ -4,6 +4,7 @@
 //! stack: a shape is that stack, and shapes form a tree by what was pushed last. Each shape gets a
 //! number when it is first met; a state holds the number, and all offsets are looked up.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 
 use rustc_hash::FxHashMap;
@@ -49,10 +50,15 @@ pub struct Shape {
     pub bytes: usize,
 }
 
+/// What a shape takes in lists, in tables that may double, and of the allocator.
+const SHAPE_BYTES: usize = 256;
+
 /// All shapes met so far.
 #[derive(Debug)]
 pub struct Shapes {
     inner: RwLock<Inner>,
+    /// Bytes they take, about.
+    bytes: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -79,7 +85,13 @@ impl Shapes {
                 list: vec![Arc::new(empty)],
                 children: FxHashMap::default(),
             }),
+            bytes: AtomicUsize::new(0),
         }
+    }
+
+    /// Bytes that all shapes take, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The shape with this number.
@@ -97,12 +109,17 @@ impl Shapes {
         if let Some(known) = inner.children.get(&key) {
             return known.clone();
         }
-        let mut processes = shape.processes.clone();
-        let mut channels = shape.channels.clone();
+        let mut processes = Vec::with_capacity(shape.processes.len() + 1);
+        let mut channels = Vec::with_capacity(shape.channels.len() + 1);
+        processes.extend_from_slice(&shape.processes);
+        channels.extend_from_slice(&shape.channels);
         match entity {
             Entity::Process(kind) => processes.push(Placed { kind, offset: shape.bytes }),
             Entity::Channel(kind) => channels.push(Placed { kind, offset: shape.bytes }),
         }
+        let placed = processes.capacity() + channels.capacity();
+        let taken = placed * size_of::<Placed<BodyId>>() + size_of::<Shape>() + SHAPE_BYTES;
+        self.bytes.fetch_add(taken, Ordering::Relaxed);
         let id = u32::try_from(inner.list.len()).expect("fewer than 2^32 shapes fit in memory");
         let below = Some((shape.clone(), entity));
         let new = Arc::new(Shape { id, below, processes, channels, bytes: shape.bytes + bytes });

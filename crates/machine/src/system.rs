@@ -44,8 +44,14 @@ pub trait Sink {
     /// it went wrong). May come many times for one state.
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow;
 
-    /// So many bytes are in use for what is going on inside of an atomic sequence. Comes now and
-    /// then, since such a sequence may be long and may branch: whoever counts memory can end it.
+    /// Whether it looks at the steps to successors; if not, it may be told fewer.
+    fn needs_steps(&self) -> bool {
+        true
+    }
+
+    /// So many bytes are in use by the system itself: for what is going on inside of an atomic sequence,
+    /// which may be long and may branch, and for what it knows of all states. Comes now and then, so
+    /// that whoever counts memory can end it.
     fn working(&mut self, _bytes: usize) -> Flow {
         Flow::Continue(())
     }
@@ -70,6 +76,11 @@ pub trait System: Sync {
 
     /// All successors of a state and all that is wrong in it.
     fn expand(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow;
+
+    /// A number for how a state is laid out; states with the same number are of the same length.
+    fn layout(&self, state: &[u8]) -> u32 {
+        state.len() as u32
+    }
 
     /// The part of a state that tells it from others (without `hidden` variables).
     fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {

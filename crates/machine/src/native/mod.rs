@@ -53,7 +53,8 @@ type Function = unsafe extern "C" fn(*mut Walk, *mut u8, *mut u8) -> u64;
 #[derive(Clone, Copy, Debug)]
 enum Answers {
     Never,
-    Compiled(Function),
+    /// On these channels, as bits by their number modulo 64.
+    Compiled(Function, u64),
     Interpreted,
 }
 
@@ -72,6 +73,8 @@ pub(crate) struct Native {
     entries: Vec<Entry>,
     /// By body: where its local states start.
     starts: Vec<usize>,
+    /// By body: on which channels it may take an offered message, as bits by their number modulo 64.
+    receives: Vec<u64>,
     /// By transition: whether a cycle inside of an atomic sequence may end with it.
     closes_cycle: Vec<bool>,
     /// How many fields a message, and how many arguments a process can have.
@@ -130,9 +133,12 @@ impl Native {
         let target = Target { program, header, kinds: &kinds, traced };
         let mut compiler = Compiler::new(target)?;
         let mut starts = Vec::with_capacity(program.automata.len());
+        let mut receives = Vec::with_capacity(program.automata.len());
         let mut declared = Vec::new();
         for automaton in &program.automata {
             starts.push(declared.len());
+            let channels = |state| channels_of(program, &kinds, state);
+            receives.push(automaton.states.iter().map(channels).fold(0, |all, some| all | some));
             for state in &automaton.states {
                 if stop.load(Ordering::Relaxed) {
                     return Err(Failed);
@@ -142,7 +148,10 @@ impl Native {
                 let mut answers = Answer::Never;
                 if state.reachable && kinds.any_rendezvous() && may_answer_in(program, state) {
                     answers = match compiled {
-                        true => Answer::Declared(compiler.answers(automaton, state)?),
+                        true => Answer::Declared(
+                            compiler.answers(automaton, state)?,
+                            channels_of(program, &kinds, state),
+                        ),
                         false => Answer::Interpreted,
                     };
                 }
@@ -159,7 +168,7 @@ impl Native {
             moves: moves.map(function),
             answers: match answers {
                 Answer::Never => Answers::Never,
-                Answer::Declared(id) => Answers::Compiled(function(id)),
+                Answer::Declared(id, channels) => Answers::Compiled(function(id), channels),
                 Answer::Interpreted => Answers::Interpreted,
             },
         };
@@ -168,6 +177,7 @@ impl Native {
         Ok(Self {
             entries: declared.into_iter().map(entry).collect(),
             starts,
+            receives,
             closes_cycle: chains::closing(program),
             fields: messages.chain(arguments).max().unwrap_or(0),
             _kinds: kinds,
@@ -184,7 +194,7 @@ impl Native {
 /// Likewise, before there is code.
 enum Answer {
     Never,
-    Declared(FuncId),
+    Declared(FuncId, u64),
     Interpreted,
 }
 
@@ -214,6 +224,23 @@ fn may_answer(program: &Program, transition: &Transition) -> bool {
         }
         _ => false,
     }
+}
+
+/// On which channels a local state may take an offered message, as bits by their number modulo 64.
+fn channels_of(program: &Program, kinds: &Kinds, state: &ControlState) -> u64 {
+    let channels = |id| {
+        let transition = program.transition(id);
+        match &transition.action {
+            Action::Receive { channel, .. } => {
+                kinds.known(channel).map_or(u64::MAX, |known| walk::channel_bit(known.number))
+            }
+            Action::DStep { entry } => {
+                channels_of(program, kinds, program.automaton(transition.body).state(*entry))
+            }
+            _ => 0,
+        }
+    };
+    state.transition_ids().map(channels).fold(0, |all, channels| all | channels)
 }
 
 struct Compiler<'a> {

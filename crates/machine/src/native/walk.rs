@@ -7,6 +7,7 @@
 //! room, all of it is forgotten and the interpreter finds the moves of the process.
 
 use std::mem::offset_of;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use spinward_program::ir::{BodyId, ChannelTypeId, TransitionId};
@@ -124,6 +125,15 @@ struct End {
     steps: usize,
 }
 
+/// The part of the room that the atomic sequences of a process took.
+#[derive(Clone, Copy, Debug)]
+struct Atomic {
+    start: usize,
+    end: usize,
+    /// Where the states that are told of them end in the list of all.
+    ends: usize,
+}
+
 /// What compiled code works with. The pointers in it are those of the call under way.
 #[repr(C)]
 #[derive(Debug)]
@@ -141,6 +151,8 @@ pub(crate) struct Walk {
     sent: u32,
     /// Whether a state was reached after which its process goes on alone.
     alone: u32,
+    /// Whether somebody wants to know the steps of atomic sequences.
+    tells_steps: bool,
     /// Bytes of the room in use.
     used: usize,
     room: Vec<u128>,
@@ -151,6 +163,7 @@ pub(crate) struct Walk {
     work: Option<Work>,
     levels: Vec<Level>,
     steps: Vec<Step>,
+    atomic: Vec<Atomic>,
     ends: Vec<End>,
     /// The steps to all that is told.
     told: Vec<Step>,
@@ -181,6 +194,7 @@ impl Default for Walk {
             sender: NOBODY,
             sent: 0,
             alone: 0,
+            tells_steps: true,
             used: 0,
             room: Vec::new(),
             fields: Vec::new(),
@@ -188,6 +202,7 @@ impl Default for Walk {
             work: None,
             levels: Vec::new(),
             steps: Vec::new(),
+            atomic: Vec::new(),
             ends: Vec::new(),
             told: Vec::new(),
         }
@@ -203,6 +218,7 @@ impl Walk {
         native: &Native,
         shape: &Shape,
         timeout: bool,
+        tells_steps: bool,
         tried: &mut [bool],
     ) {
         if self.room.is_empty() {
@@ -214,44 +230,92 @@ impl Walk {
         self.native = native;
         self.env.tried = tried.as_mut_ptr();
         self.timeout = u32::from(timeout);
+        self.tells_steps = tells_steps;
+        self.forget();
         self.look_at(shape);
     }
 
-    /// Tells all moves of one process from a state of the shape that was begun with, each with the
-    /// steps to it. None: compiled code does not know them, and nothing was told.
+    /// Finds all moves of one process from a state of the shape that was begun with. False: compiled
+    /// code does not know them, and none was found.
     #[inline]
-    pub fn moves(
-        &mut self,
-        native: &Native,
-        shape: &Shape,
-        state: &[u8],
-        process: usize,
-        mut each: impl FnMut(&[u8], &[Step]) -> Flow,
-    ) -> Option<Flow> {
+    pub fn find(&mut self, native: &Native, shape: &Shape, state: &[u8], process: usize) -> bool {
         assert!(state.len() == shape.bytes, "a state is as long as its shape says");
+        let start = self.used;
         self.env.timeout = self.timeout;
         self.sender = NOBODY;
         self.alone = 0;
-        self.used = 0;
         // SAFETY: the state is of its shape. It is not changed: only what `fork` copied is.
-        if !unsafe { self.call(native, state.as_ptr().cast_mut(), shape, process) } {
-            return None;
-        }
-        if self.alone != 0 {
-            let known = self.go_on(native);
+        let mut known = unsafe { self.call(native, state.as_ptr().cast_mut(), shape, process) };
+        if known && self.alone != 0 {
+            let found = (self.ends.len(), self.told.len());
+            known = self.go_on(native, start);
             self.look_at(shape);
-            return known.then(|| self.tell(each));
+            if known {
+                self.atomic.push(Atomic { start, end: self.used, ends: self.ends.len() });
+            } else {
+                self.ends.truncate(found.0);
+                self.told.truncate(found.1);
+            }
         }
-        let mut at = 0;
-        while at < self.used {
+        if !known {
+            self.used = start;
+        }
+        known
+    }
+
+    /// Whether moves should be told before there is no room for more.
+    pub fn is_filled(&self) -> bool {
+        self.used > ROOM / 2
+    }
+
+    /// Tells the moves found, each with the steps to it, and forgets them; whether there were any.
+    ///
+    /// Not before those of all processes were found, if there is room: what was just written byte by
+    /// byte cannot be read as words without waiting for that.
+    #[inline]
+    pub fn tell(&mut self, mut each: impl FnMut(&[u8], &[Step]) -> Flow) -> ControlFlow<(), bool> {
+        let (mut at, mut end, mut step) = (0, 0, 0);
+        for atomic in &self.atomic {
+            self.tell_records(at, atomic.start, &mut each)?;
+            for &End { at, steps } in &self.ends[end..atomic.ends] {
+                each(self.state(at), &self.told[step..steps])?;
+                step = steps;
+            }
+            (at, end) = (atomic.end, atomic.ends);
+        }
+        self.tell_records(at, self.used, &mut each)?;
+        let any = self.used > 0;
+        self.forget();
+        ControlFlow::Continue(any)
+    }
+
+    /// Tells the states of all records in a part of the room.
+    #[inline(always)]
+    fn tell_records(
+        &self,
+        start: usize,
+        end: usize,
+        each: &mut impl FnMut(&[u8], &[Step]) -> Flow,
+    ) -> Flow {
+        let mut at = start;
+        while at < end {
             let record = self.record(at);
-            let (steps, count) = record.steps();
-            if each(self.state(at), &steps[..count]).is_break() {
-                return Some(Flow::Break(()));
+            if self.tells_steps {
+                let (steps, count) = record.steps();
+                each(self.state(at), &steps[..count])?;
+            } else {
+                each(self.state(at), &[])?;
             }
             at += record.size as usize;
         }
-        Some(Flow::Continue(()))
+        Flow::Continue(())
+    }
+
+    fn forget(&mut self) {
+        self.used = 0;
+        self.atomic.clear();
+        self.ends.clear();
+        self.told.clear();
     }
 
     fn look_at(&mut self, shape: &Shape) {
@@ -286,13 +350,15 @@ impl Walk {
     }
 
     /// A record that was written.
-    fn record(&self, at: usize) -> Record {
+    #[inline(always)]
+    fn record(&self, at: usize) -> &Record {
         debug_assert!(at < self.used);
         // SAFETY: records are written one behind the other, at multiples of their alignment.
-        unsafe { self.room.as_ptr().byte_add(at).cast::<Record>().read() }
+        unsafe { &*self.room.as_ptr().byte_add(at).cast::<Record>() }
     }
 
     /// The state behind a record.
+    #[inline(always)]
     fn state(&self, at: usize) -> &[u8] {
         let record = self.record(at);
         // SAFETY: `fork` wrote record and state; shapes live as long as the machine.
@@ -303,15 +369,14 @@ impl Walk {
         }
     }
 
-    /// Lets processes that go on alone do so, to the ends. False: compiled code does not know them.
-    fn go_on(&mut self, native: &Native) -> bool {
+    /// Lets a process go on alone from the records that start there, to the ends. False: compiled code
+    /// does not know them.
+    fn go_on(&mut self, native: &Native, start: usize) -> bool {
         self.env.timeout = 0;
         self.levels.clear();
-        self.ends.clear();
-        self.told.clear();
         self.steps.clear();
         let mut comparisons = 0;
-        self.levels.push(Level { from: None, next: 0, end: self.used, steps: 0 });
+        self.levels.push(Level { from: None, next: start, end: self.used, steps: 0 });
         while let Some(level) = self.levels.last_mut() {
             if level.next == level.end {
                 self.levels.pop();
@@ -319,10 +384,12 @@ impl Walk {
             }
             let at = level.next;
             self.steps.truncate(level.steps);
-            let record = self.record(at);
+            let record = *self.record(at);
             self.levels.last_mut().expect("as above").next += record.size as usize;
             let (steps, count) = record.steps();
-            self.steps.extend_from_slice(&steps[..count]);
+            if self.tells_steps {
+                self.steps.extend_from_slice(&steps[..count]);
+            }
             let start = self.used;
             if record.alone != 0 {
                 let closes = |step: &Step| native.closes_cycle[step.transition.0 as usize];
@@ -362,16 +429,6 @@ impl Walk {
             || self.levels.iter().filter_map(|level| level.from).any(|before| {
                 self.record(before).process == record.process && self.state(before) == state
             })
-    }
-
-    /// Tells the ends.
-    fn tell(&self, mut each: impl FnMut(&[u8], &[Step]) -> Flow) -> Flow {
-        let mut from = 0;
-        for end in &self.ends {
-            each(self.state(end.at), &self.told[from..end.steps])?;
-            from = end.steps;
-        }
-        Flow::Continue(())
     }
 }
 
@@ -414,10 +471,35 @@ pub(super) unsafe extern "C" fn fork(
             size: size as u32,
         });
         let copy = at.byte_add(Record::BYTES).cast::<u8>();
-        std::ptr::copy_nonoverlapping(state, copy, bytes);
+        copy_state(state, copy, bytes);
         walk.alone |= alone;
         walk.used += size;
         copy
+    }
+}
+
+/// Copies a state: without a call, for most are small.
+///
+/// # Safety
+/// Both must have so many bytes, and not overlap.
+#[inline(always)]
+unsafe fn copy_state(from: *const u8, to: *mut u8, bytes: usize) {
+    const BLOCK: usize = size_of::<u128>();
+    // SAFETY: all blocks are within the bytes; the last ones may overlap.
+    unsafe {
+        let copy = |at: usize| {
+            let block = from.add(at).cast::<u128>().read_unaligned();
+            to.add(at).cast::<u128>().write_unaligned(block);
+        };
+        if bytes < BLOCK {
+            return std::ptr::copy_nonoverlapping(from, to, bytes);
+        }
+        let mut at = 0;
+        while at + BLOCK < bytes {
+            copy(at);
+            at += BLOCK;
+        }
+        copy(bytes - BLOCK);
     }
 }
 
@@ -507,15 +589,18 @@ pub(super) unsafe extern "C" fn answer(
     unsafe {
         let (native, shape) = (&*(*walk).native, &*(*walk).shape);
         let (sender, timeout, before) = ((*walk).env.pid, (*walk).env.timeout, (*walk).used);
+        let channel = channel_bit((*walk).env.offered);
         let mut offered: *mut u8 = std::ptr::null_mut();
         for (process, at) in shape.processes.iter().enumerate().rev() {
-            if process as u32 == sender {
+            let may_answer = native.receives[at.kind.0 as usize] & channel != 0;
+            if !may_answer || process as u32 == sender {
                 continue;
             }
             let function = match native.entry(at.kind, control(state, at.offset)).answers {
                 Answers::Never => continue,
                 Answers::Interpreted => return -1,
-                Answers::Compiled(function) => function,
+                Answers::Compiled(_, channels) if channels & channel == 0 => continue,
+                Answers::Compiled(function, _) => function,
             };
             if offered.is_null() {
                 offered = offer(&mut *walk, state, sender, to as u16);
@@ -536,18 +621,21 @@ pub(super) unsafe extern "C" fn answer(
     }
 }
 
+/// The bit of a channel in a set.
+pub(super) fn channel_bit(number: i32) -> u64 {
+    1 << (number & 63)
+}
+
 /// A copy of the state that is looked at, with the sender of an offer gone on.
 ///
 /// # Safety
 /// The state must be of the shape that is looked at.
 unsafe fn offer(walk: &mut Walk, state: *const u8, sender: u32, to: u16) -> *mut u8 {
     // SAFETY: as above.
-    let (shape, state) = unsafe {
-        let shape = &*walk.shape;
-        (shape, std::slice::from_raw_parts(state, shape.bytes))
-    };
-    walk.offered.clear();
-    walk.offered.extend_from_slice(state);
+    let shape = unsafe { &*walk.shape };
+    walk.offered.resize(shape.bytes, 0);
+    // SAFETY: as above; it has room for as many bytes.
+    unsafe { copy_state(state, walk.offered.as_mut_ptr(), shape.bytes) };
     let at = shape.processes[sender as usize].offset;
     walk.offered[at..at + 2].copy_from_slice(&to.to_le_bytes());
     // SAFETY: the machine is that of the call under way.
