@@ -36,6 +36,13 @@ impl<T: Copy> Buffer<T> {
         Ok(())
     }
 
+    /// The elements, with room for so many more, which may be appended.
+    #[inline]
+    pub fn with_room(&mut self, more: usize) -> Result<&mut Vec<T>, Limit> {
+        self.make_room(more)?;
+        Ok(&mut self.items)
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         self.items.pop()

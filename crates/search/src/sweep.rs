@@ -12,19 +12,20 @@
 
 mod all_states;
 mod form;
+mod known;
 mod retrace;
 
 use std::time::{Duration, Instant};
 
 use spinward_machine::System;
-use spinward_store::Parts;
+use spinward_store::{Parts, trim};
 
 use crate::bfs::bfs;
 use crate::dfs::dfs;
 use crate::limits::{Limit, Memory};
 use crate::outcome::{Counts, Keep, Outcome, Place, Progress, Request, Stopped};
 use all_states::Swept;
-use form::Plain;
+use form::{Folded, Packed};
 use retrace::retrace;
 
 /// States that a search for a run visits at first, and how many times as many the next time.
@@ -64,9 +65,15 @@ pub fn sweep<S: System>(
     }
     let memory = Memory::new(request.limits.memory);
     let swept = match request.keep {
-        Keep::Exact => all_states::sweep(system, &Plain, memory, scratch, request, progress),
+        Keep::Exact => {
+            let form = || Packed::new(system);
+            all_states::sweep(system, form, memory, scratch, request, progress)
+        }
         Keep::Tree => match Parts::new(memory.budget()) {
-            Ok(parts) => all_states::sweep(system, &parts, memory, scratch, request, progress),
+            Ok(parts) => {
+                let form = || Folded::new(&parts);
+                all_states::sweep(system, form, memory, scratch, request, progress)
+            }
             Err(full) => return (Outcome::without_room(full.into()), Answered::Sweep),
         },
     };
@@ -87,6 +94,8 @@ pub fn sweep<S: System>(
             if answered == Answered::Retraced && request.errors != 1 {
                 continue;
             }
+            // What the search before has freed shall not count beside this one.
+            trim();
             // A shortest run is what was asked for, however long it takes.
             let bounded = !request.shortest || answered != Answered::BreadthFirst;
             request.limits.max_states = bounded.then_some(states);

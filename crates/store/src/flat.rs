@@ -1,49 +1,50 @@
 //! Keys as they are, in the table itself, for one owner.
 //!
 //! *Idea*: where nobody needs numbers for keys, a key can lie in its slot, so that to find it costs
-//! one wait for memory, and a slot costs nothing but the key and a byte. Keys of as many words share
+//! one wait for memory, and a slot costs nothing but the key and a byte. Keys of as many bytes share
 //! tables: *segments* of some hundred slots, found through a directory by the first bits of the hash
-//! (Fagin and others, *Extendible hashing*, 1979). A segment begins with a tag for each slot, eight in
-//! a word, so that what is compared is mostly the key looked for. One that became too full is replaced by
-//! one half as large again, and that one by two. The hash chooses the segment as in [`Index`](crate::index::Index), bent a little, so
-//! that segments do not all grow at the same time.
+//! (Fagin and others, *Extendible hashing*, 1979). A segment begins with a tag for each slot, sixteen in
+//! a group, so that what is compared is mostly the key looked for. One that became too full is
+//! replaced by two. The hash chooses the segment as in [`Index`](crate::index::Index), bent a little,
+//! so that segments do not all grow at the same time.
 //!
-//! *Invariant*: a key lies in the first group of eight slots, from the one that its hash chooses on,
-//! that had room when it came, and keys are never removed; so a group with room ends the look for it.
+//! *Invariant*: a key lies in the first group of slots, from the one that its hash chooses on, that
+//! had room when it came, and keys are never removed; so a group with room ends the look for it.
 //!
-//! *Cost*: the bytes of a key, up to 8 to fill words, and one, in slots of which four fifths are in use.
-//! A key is hashed again about twice for each doubling of the set.
+//! *Cost*: the bytes of a key and one more, in slots of which some two thirds are in use. A key is
+//! hashed again about once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use rapidhash::v3::rapidhash_v3;
-
 use crate::Full;
-use crate::budget::{Budget, OutOfMemory};
-use crate::chunks::Chunks;
-use crate::index::{equal_bytes, prefix};
-use crate::sync::{AtomicU64, Ordering};
-use crate::words::words_of;
-use crate::zeroed::prefetch;
+use crate::budget::Budget;
+use crate::index::prefix;
+use crate::zeroed::{Zeroed, equal, load, prefetch, store, trim};
 
-/// Slots in a group: as many as there are tags in a word.
-const GROUP: usize = 8;
+/// Slots in a group.
+const GROUP: usize = 16;
 
-/// Bytes of a segment, if keys are not large.
-const SEGMENT: usize = 1 << 15;
+/// Words of the tags of a group.
+const TAGS: usize = GROUP / 8;
 
-/// Words in a line of the cache.
-const WORDS_OF_LINE: usize = 8;
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
 
-/// Keys of more words are kept on the heap.
-const MAX_WORDS: usize = 512;
+/// Words of a segment.
+const SEGMENT: usize = 1 << 12;
+
+/// Bytes in a line of the cache.
+const LINE: usize = 64;
 
 /// Bits of the hash that choose the segment, at most.
 const MAX_DEPTH: u32 = 28;
 
+/// Keys of more bytes are kept on the heap: a segment has room for few of them.
+const MAX_BYTES: usize = 1000;
+
 /// What a key on the heap takes besides its bytes, about, also while their table doubles.
-const HEAP_BYTES: u64 = 96;
+const HEAP_BYTES: usize = 96;
 
 /// How full the table of a [`Flat`] may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,15 +55,26 @@ pub enum Density {
     Small,
 }
 
-/// A set of keys that nobody else uses.
+/// Where a key is looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spot {
+    segment: u32,
+    group: u32,
+}
+
+/// A set of keys that nobody else uses. A key is a row of words, of which so many bytes, at least one,
+/// are its own and the rest are zeroes; keys with the same words have as many bytes.
 pub struct Flat {
     density: Density,
-    /// By the words of a key.
-    classes: Vec<Option<Class>>,
-    /// Keys of more than [`MAX_WORDS`].
-    large: HashSet<Box<[u8]>>,
+    /// By the bytes of a key.
+    classes: Vec<Option<Box<Class>>>,
+    /// Keys of more than [`MAX_BYTES`].
+    large: HashSet<Box<[u64]>>,
     len: u64,
-    /// Bytes taken for what is not in rows of segments.
+    version: u64,
+    /// Memory of segments that were used before, and is zero again.
+    free: Vec<Zeroed<u64>>,
+    /// Bytes taken from the budget.
     taken: u64,
     budget: Arc<Budget>,
 }
@@ -75,15 +87,35 @@ impl Flat {
             classes: Vec::new(),
             large: HashSet::new(),
             len: 0,
+            version: 0,
+            free: Vec::new(),
             taken: 0,
             budget: budget.clone(),
         }
     }
 
-    /// The hash of a key.
+    /// The hash of a key: two words at a time are multiplied, as in *wyhash* (Wang Yi).
     #[inline]
-    pub fn hash(key: &[u8]) -> u64 {
-        rapidhash_v3(key)
+    pub fn hash(key: &[u64]) -> u64 {
+        const SECRETS: [u64; 4] = [
+            0xa076_1d64_78bd_642f,
+            0xe703_7ed1_a0b4_28db,
+            0x8ebc_6af0_9c88_c6e3,
+            0x5899_65cc_7537_4cc3,
+        ];
+        let fold = |a: u64, b: u64| {
+            let product = u128::from(a) * u128::from(b);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let (pairs, rest) = key.as_chunks::<2>();
+        let mut hash = SECRETS[2] ^ key.len() as u64;
+        for &[first, second] in pairs {
+            hash = fold(first ^ SECRETS[0], second ^ hash) ^ hash.rotate_left(23);
+        }
+        if let [last] = rest {
+            hash = fold(last ^ SECRETS[1], hash);
+        }
+        fold(hash ^ SECRETS[3], SECRETS[0])
     }
 
     /// How many keys.
@@ -96,470 +128,469 @@ impl Flat {
         self.len == 0
     }
 
-    /// Brings into the cache the tags that inserting a key of this length will look at.
+    /// Where a key of so many bytes is looked for. Brings the tags there into the cache.
     #[inline]
-    pub fn prefetch(&self, len: usize, hash: u64) {
-        if let Some(Some(class)) = self.classes.get(word_count(len)) {
-            let table = class.table_of(hash);
-            prefetch(table.tags(table.home(hash)));
-        }
+    pub fn locate(&self, bytes: usize, hash: u64) -> Spot {
+        let Some(Some(class)) = self.classes.get(bytes) else {
+            return Spot { segment: u32::MAX, group: 0 };
+        };
+        let number = class.number(hash);
+        let segment = &class.segments[number];
+        let group = segment.home(hash);
+        prefetch(&segment.words[TAGS * group]);
+        Spot { segment: number as u32, group: group as u32 }
     }
 
     /// Brings into the cache the slot where a key probably is, or will be. To be called some time
-    /// after [`prefetch`](Self::prefetch).
+    /// after it was [located](Self::locate).
     #[inline]
-    pub fn prefetch_key(&self, len: usize, hash: u64) {
-        if let Some(Some(class)) = self.classes.get(word_count(len)) {
-            let table = class.table_of(hash);
-            let group = table.home(hash);
-            let tags = table.tags(group).load(Ordering::Relaxed);
-            let candidates = match equal_bytes(tags, tag(hash)) {
-                0 => equal_bytes(tags, 0),
+    pub fn prefetch(&self, bytes: usize, hash: u64, spot: Spot) {
+        if let Some(Some(class)) = self.classes.get(bytes)
+            && let Some(segment) = class.segments.get(spot.segment as usize)
+        {
+            let group = spot.group as usize;
+            let tags = segment.tags(group);
+            let candidates = match equal(tags, tag(hash)) {
+                0 => equal(tags, 0),
                 matching => matching,
             };
             if candidates != 0 {
-                let slot = table.slot(group, first(candidates));
-                slot.iter().step_by(WORDS_OF_LINE).for_each(prefetch);
-                slot.last().into_iter().for_each(prefetch);
+                let start = segment.slot(bytes, group, first(candidates));
+                let line = |at: usize| prefetch(&segment.words[at / WORD]);
+                line(start);
+                line(start + bytes - 1);
+                if bytes > LINE {
+                    (start..start + bytes).step_by(LINE).skip(1).for_each(line);
+                }
             }
         }
     }
 
-    /// Inserts a key; whether it is new.
+    /// Changes whenever keys may have been moved, so that they must be located again.
     #[inline]
-    pub fn insert(&mut self, key: &[u8], hash: u64) -> Result<bool, Full> {
-        let words = word_count(key.len());
-        if words > MAX_WORDS {
-            return self.insert_large(key);
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Inserts a key of so many bytes that is located in this version; whether it is new.
+    #[inline]
+    pub fn insert_at(
+        &mut self,
+        key: &[u64],
+        bytes: usize,
+        hash: u64,
+        spot: Spot,
+    ) -> Result<bool, Full> {
+        if let Some(Some(class)) = self.classes.get_mut(bytes)
+            && let Some(segment) = class.segments.get_mut(spot.segment as usize)
+            && let Some(new) = segment.insert(key, bytes, hash, spot.group as usize)
+        {
+            self.len += u64::from(new);
+            return Ok(new);
         }
-        if !matches!(self.classes.get(words), Some(Some(_))) {
-            self.make_class(words)?;
-        }
-        let class = self.classes[words].as_mut().expect("made if it was not there");
+        self.insert(key, bytes, hash)
+    }
+
+    /// Inserts a key of so many bytes; whether it is new.
+    #[inline]
+    pub fn insert(&mut self, key: &[u64], bytes: usize, hash: u64) -> Result<bool, Full> {
+        debug_assert_eq!(key.len(), bytes.div_ceil(WORD));
+        let new = self.put(key, bytes, hash)?;
+        self.len += u64::from(new);
+        Ok(new)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, key: &[u64], bytes: usize, hash: u64) -> Result<bool, Full> {
         loop {
-            let segment = class.segment_of(hash);
-            match class.table(segment).find(key, hash) {
-                Place::Known => return Ok(false),
-                Place::Free(group, slot) if class.use_slot(segment) => {
-                    class.table(segment).fill(group, slot, hash, key);
-                    self.len += 1;
-                    return Ok(true);
+            let Some(Some(class)) = self.classes.get_mut(bytes) else {
+                if bytes > MAX_BYTES {
+                    return self.put_large(key);
                 }
-                _ => self.taken += class.grow(hash, &self.budget)?,
+                self.make_class(bytes)?;
+                continue;
+            };
+            let number = class.number(hash);
+            let segment = &mut class.segments[number];
+            match segment.insert(key, bytes, hash, segment.home(hash)) {
+                Some(new) => return Ok(new),
+                None => self.grow(bytes, hash)?,
             }
         }
     }
 
     #[cold]
-    fn insert_large(&mut self, key: &[u8]) -> Result<bool, Full> {
+    fn put_large(&mut self, key: &[u64]) -> Result<bool, Full> {
         if self.large.contains(key) {
             return Ok(false);
         }
-        let bytes = key.len() as u64 + HEAP_BYTES;
-        self.budget.take(bytes)?;
-        self.taken += bytes;
-        self.len += 1;
+        self.pay(size_of_val(key) + HEAP_BYTES)?;
         Ok(self.large.insert(key.into()))
     }
 
     #[cold]
-    fn make_class(&mut self, words: usize) -> Result<(), Full> {
-        if self.classes.len() <= words {
-            self.classes.resize_with(words + 1, || None);
+    fn make_class(&mut self, bytes: usize) -> Result<(), Full> {
+        if self.classes.len() <= bytes {
+            self.pay((bytes + 1 - self.classes.len()) * size_of::<Option<Box<Class>>>())?;
+            self.classes.resize_with(bytes + 1, || None);
         }
-        self.classes[words] = Some(Class::new(words, self.density, &self.budget)?);
+        self.pay(size_of::<Class>())?;
+        let first = self.segment(bytes, 0)?;
+        self.classes[bytes] =
+            Some(Box::new(Class { segments: vec![first], directory: vec![0], depth: 0 }));
+        Ok(())
+    }
+
+    /// Replaces the segment of a hash by two.
+    #[cold]
+    fn grow(&mut self, bytes: usize, hash: u64) -> Result<(), Full> {
+        self.version += 1;
+        let class = self.classes[bytes].as_ref().expect("a class that is full");
+        let depth = class.segments[class.number(hash)].depth;
+        let directory = if depth == class.depth { class.directory.len() } else { 0 };
+        if depth == MAX_DEPTH {
+            return Err(Full::Memory);
+        }
+        // All that can fail comes before anything is changed.
+        self.pay(directory * size_of::<u32>())?;
+        let lower = self.segment(bytes, depth + 1)?;
+        let upper = match self.segment(bytes, depth + 1) {
+            Ok(upper) => upper,
+            Err(full) => {
+                self.set_free(lower.words);
+                return Err(full);
+            }
+        };
+        let class = self.classes[bytes].as_mut().expect("as above");
+        let old = class.split(bytes, hash, [lower, upper]);
+        self.set_free(old);
+        Ok(())
+    }
+
+    /// An empty segment for keys that have so many bits of the hash in common.
+    fn segment(&mut self, bytes: usize, depth: u32) -> Result<Segment, Full> {
+        let groups = groups(bytes);
+        let slots = GROUP * groups;
+        let spare = match self.density {
+            Density::Fast => 3 * slots / 16,
+            Density::Small => slots.div_ceil(16),
+        };
+        let words = match self.free.pop() {
+            Some(words) => words,
+            None => {
+                // Lists may have room for twice as many.
+                let lists = 2 * size_of::<(Segment, Zeroed<u64>)>();
+                self.pay(SEGMENT * WORD + lists)?;
+                Zeroed::try_new(SEGMENT).ok_or(Full::Memory)?
+            }
+        };
+        let [groups, room] = [groups, slots - spare].map(|number| number as u32);
+        Ok(Segment { words, groups, used: 0, room, depth })
+    }
+
+    /// Keeps the memory of a segment for another.
+    fn set_free(&mut self, mut words: Zeroed<u64>) {
+        words.fill(0);
+        self.free.push(words);
+    }
+
+    fn give_back(&mut self, bytes: usize) {
+        self.taken -= bytes as u64;
+        self.budget.give_back(bytes as u64);
+    }
+
+    fn pay(&mut self, bytes: usize) -> Result<(), Full> {
+        self.budget.take(bytes as u64)?;
+        self.taken += bytes as u64;
+        Ok(())
+    }
+
+    /// Calls for each key with a number of bytes that counts.
+    pub fn each(&self, counts: impl Fn(usize) -> bool, mut call: impl FnMut(&[u64])) {
+        let mut key = Vec::new();
+        for (bytes, class) in self.classes.iter().enumerate().filter(|(bytes, _)| counts(*bytes)) {
+            for segment in class.iter().flat_map(|class| &class.segments) {
+                segment.each(bytes, &mut key, &mut call);
+            }
+        }
+        self.large.iter().filter(|key| counts(size_of_val(&***key))).for_each(|key| call(key));
+    }
+
+    /// Replaces each key with a number of bytes that counts by another, which `call` appends to a
+    /// list, saying how many bytes it has; unequal ones by unequal ones. If there is no room for all,
+    /// what is left is of no use.
+    pub fn replace(
+        &mut self,
+        counts: impl Fn(usize) -> bool,
+        mut call: impl FnMut(&[u64], &mut Vec<u64>) -> Result<usize, Full>,
+    ) -> Result<(), Full> {
+        self.version += 1;
+        let mut key = Vec::new();
+        let mut others = Others::default();
+        // All that is replaced is taken out first.
+        let classes = self.classes.iter_mut().enumerate().filter(|(bytes, _)| counts(*bytes));
+        let old: Vec<_> =
+            classes.filter_map(|(bytes, class)| Some((bytes, class.take()?))).collect();
+        let large: Vec<_> = self.large.extract_if(|key| counts(size_of_val(&**key))).collect();
+        let mut freed = 0;
+        for key in large {
+            others.add(|words| call(&key, words))?;
+            freed += size_of_val(&*key) + HEAP_BYTES;
+            self.put_all(&mut others)?;
+        }
+        if freed > 0 {
+            // The allocator may keep it till then.
+            trim();
+            self.give_back(freed);
+        }
+        for (bytes, class) in old {
+            for segment in class.segments {
+                let mut full = Ok(());
+                segment.each(bytes, &mut key, &mut |key| {
+                    if full.is_ok() {
+                        full = others.add(|words| call(key, words));
+                    }
+                    if others.keys.len() >= TOGETHER && full.is_ok() {
+                        full = self.put_all(&mut others);
+                    }
+                });
+                full?;
+                self.set_free(segment.words);
+            }
+        }
+        self.put_all(&mut others)
+    }
+
+    fn put_all(&mut self, others: &mut Others) -> Result<(), Full> {
+        for &(_, bytes, hash) in &others.keys {
+            self.locate(bytes, hash);
+        }
+        let mut start = 0;
+        for &(end, bytes, hash) in &others.keys {
+            self.put(&others.words[start..end], bytes, hash)?;
+            start = end;
+        }
+        others.words.clear();
+        others.keys.clear();
         Ok(())
     }
 
     /// Bytes taken from the budget.
     pub fn bytes(&self) -> u64 {
-        self.taken + self.classes.iter().flatten().map(Class::bytes).sum::<u64>()
+        self.taken
     }
 }
 
 impl Drop for Flat {
     fn drop(&mut self) {
+        self.classes.clear();
+        self.large.clear();
+        self.free.clear();
         self.budget.give_back(self.taken);
     }
 }
 
-/// The keys of as many words.
+/// Keys that are put in place of others together, so that waits for memory overlap.
+#[derive(Default)]
+struct Others {
+    words: Vec<u64>,
+    /// Where each ends, how many bytes it has, and its hash.
+    keys: Vec<(usize, usize, u64)>,
+}
+
+/// How many.
+const TOGETHER: usize = 32;
+
+impl Others {
+    fn add(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u64>) -> Result<usize, Full>,
+    ) -> Result<(), Full> {
+        let start = self.words.len();
+        let bytes = write(&mut self.words)?;
+        self.keys.push((self.words.len(), bytes, Flat::hash(&self.words[start..])));
+        Ok(())
+    }
+}
+
+/// How many groups a segment for keys of so many bytes has.
+fn groups(bytes: usize) -> usize {
+    // The last word of the last key may reach beyond its end.
+    (SEGMENT - 1) / (TAGS + GROUP * bytes / WORD)
+}
+
+/// The keys of as many bytes.
 struct Class {
-    density: Density,
-    /// Words of a key; 0 if they are packed.
-    words: usize,
-    /// Memory for segments, by their size.
-    pools: [Pool; SIZES],
+    segments: Vec<Segment>,
     /// By the first `depth` bits of a hash: its segment.
-    directory: Vec<Segment>,
+    directory: Vec<u32>,
     depth: u32,
-    /// Room for a key of a segment that is replaced.
-    replaced: Vec<u8>,
 }
 
-/// Sizes of segments: one, and half as much again.
-const SIZES: usize = 2;
-
-/// Memory for segments of one size: the tags of all slots, then the slots.
-struct Pool {
-    /// Groups in a segment.
-    groups: usize,
-    rows: Chunks<AtomicU64>,
-    /// By row.
-    fills: Vec<Fill>,
-    /// Rows that were used before, and are zeroes again.
-    free: Vec<u32>,
-}
-
-/// How a segment is filled.
-#[derive(Clone, Copy)]
-struct Fill {
-    /// Slots in use.
+/// Slots: the tags of all of them, then the keys.
+struct Segment {
+    words: Zeroed<u64>,
+    groups: u32,
+    /// Slots in use, and how many may be.
     used: u32,
+    room: u32,
     /// How many bits of the hash all its keys have in common.
     depth: u32,
 }
 
-impl Pool {
-    /// An empty segment for keys that have so many bits of the hash in common.
-    fn take(&mut self, depth: u32) -> Result<u32, OutOfMemory> {
-        let empty = Fill { used: 0, depth };
-        if let Some(row) = self.free.pop() {
-            self.fills[row as usize] = empty;
-            return Ok(row);
-        }
-        self.rows.ensure(self.fills.len())?;
-        self.fills.push(empty);
-        Ok(self.fills.len() as u32 - 1)
-    }
-}
-
-/// Where a segment is: a row in the pool of its size.
-#[derive(Clone, Copy)]
-struct Segment(u32);
-
 impl Segment {
-    fn new(size: usize, row: u32) -> Self {
-        Self(row * SIZES as u32 + size as u32)
-    }
-
-    #[inline(always)]
-    fn size(self) -> usize {
-        self.0 as usize % SIZES
-    }
-
-    #[inline(always)]
-    fn row(self) -> usize {
-        self.0 as usize / SIZES
-    }
-}
-
-/// The slots of a segment.
-#[derive(Clone, Copy)]
-struct Table<'a> {
-    /// Words of a key; 0 if they are packed.
-    words: usize,
-    groups: usize,
-    row: &'a [AtomicU64],
-}
-
-/// Where a key is.
-enum Place {
-    Known,
-    /// It is not there, and this slot of this group is free.
-    Free(usize, usize),
-    /// It is not there, and no slot is free.
-    Full,
-}
-
-impl<'a> Table<'a> {
     /// The group that a hash chooses, by bits that choose nothing else.
     #[inline(always)]
-    fn home(self, hash: u64) -> usize {
-        ((u64::from(hash as u32) * self.groups as u64) >> 32) as usize
+    fn home(&self, hash: u64) -> usize {
+        ((u64::from(hash as u32) * u64::from(self.groups)) >> 32) as usize
     }
 
     #[inline(always)]
-    fn after(self, group: usize) -> usize {
-        if group + 1 == self.groups { 0 } else { group + 1 }
+    fn after(&self, group: usize) -> usize {
+        if group + 1 == self.groups as usize { 0 } else { group + 1 }
     }
 
-    /// The tags of a group.
     #[inline(always)]
-    fn tags(self, group: usize) -> &'a AtomicU64 {
-        &self.row[group]
+    fn tags(&self, group: usize) -> [u64; TAGS] {
+        self.words.as_chunks().0[group]
     }
 
-    /// The words that a slot of a group is in.
+    /// The first byte of the key of a slot.
     #[inline(always)]
-    fn slot(self, group: usize, slot: usize) -> &'a [AtomicU64] {
-        if self.words == 0 {
-            let start = self.groups + PACKED_WORDS * group + slot * PACKED_BITS / 64;
-            let last = self.groups + PACKED_WORDS * group + ((slot + 1) * PACKED_BITS - 1) / 64;
-            return &self.row[start..=last];
-        }
-        &self.row[self.groups + (GROUP * group + slot) * self.words..][..self.words]
+    fn slot(&self, bytes: usize, group: usize, slot: usize) -> usize {
+        TAGS * WORD * self.groups as usize + (GROUP * group + slot) * bytes
     }
 
     /// Whether a slot holds a key.
-    #[inline]
-    fn holds(self, group: usize, slot: usize, key: &[u8]) -> bool {
-        if self.words == 0 {
-            return self.packed(group, slot) == pack(key);
+    #[inline(always)]
+    fn holds(&self, group: usize, slot: usize, bytes: usize, key: &[u64]) -> bool {
+        let start = self.slot(bytes, group, slot);
+        let (&last, words) = key.split_last().expect("a key has a word");
+        let mut different = 0;
+        for (index, word) in words.iter().enumerate() {
+            different |= load(&self.words, start + index * WORD) ^ word;
         }
-        let words = self.slot(group, slot).iter().zip(words_of(key));
-        words.fold(true, |all, (a, b)| all & (a.load(Ordering::Relaxed) == b))
+        let end = load(&self.words, start + words.len() * WORD) ^ last;
+        different | end << unused(bytes) == 0
     }
 
-    /// The packed key of a slot.
-    #[inline]
-    fn packed(self, group: usize, slot: usize) -> u64 {
-        let words = self.slot(group, slot);
-        let shift = slot * PACKED_BITS % 64;
-        let mut bits = words[0].load(Ordering::Relaxed) >> shift;
-        if let Some(rest) = words.get(1) {
-            bits |= rest.load(Ordering::Relaxed) << (64 - shift);
+    /// Writes a key into a slot that is zero.
+    #[inline(always)]
+    fn fill(&mut self, group: usize, slot: usize, hash: u64, bytes: usize, key: &[u64]) {
+        self.words[TAGS * group + slot / 8] |= u64::from(tag(hash)) << (8 * (slot % 8));
+        let start = self.slot(bytes, group, slot);
+        let (&last, words) = key.split_last().expect("a key has a word");
+        for (index, &word) in words.iter().enumerate() {
+            store(&mut self.words, start + index * WORD, word);
         }
-        bits & ((1 << PACKED_BITS) - 1)
+        // Without what is behind it.
+        let end = start + words.len() * WORD;
+        let behind = load(&self.words, end);
+        store(&mut self.words, end, behind | last);
+        self.used += 1;
     }
 
-    /// Writes a packed key into a slot that is zero.
-    #[inline]
-    fn write_packed(self, group: usize, slot: usize, key: u64) {
-        let words = self.slot(group, slot);
-        let shift = slot * PACKED_BITS % 64;
-        let before = words[0].load(Ordering::Relaxed);
-        words[0].store(before | key << shift, Ordering::Relaxed);
-        if let Some(rest) = words.get(1) {
-            let before = rest.load(Ordering::Relaxed);
-            rest.store(before | key >> (64 - shift), Ordering::Relaxed);
-        }
-    }
-
-    #[inline]
-    fn find(self, key: &[u8], hash: u64) -> Place {
-        let mut group = self.home(hash);
-        for _ in 0..self.groups {
-            let tags = self.tags(group).load(Ordering::Relaxed);
-            let mut matching = equal_bytes(tags, tag(hash));
+    /// Inserts a key that is looked for from a group on; whether it is new. None: the segment must
+    /// grow before.
+    #[inline(always)]
+    fn insert(&mut self, key: &[u64], bytes: usize, hash: u64, group: usize) -> Option<bool> {
+        let mut group = group;
+        loop {
+            let tags = self.tags(group);
+            let mut matching = equal(tags, tag(hash));
             while matching != 0 {
-                if self.holds(group, first(matching), key) {
-                    return Place::Known;
+                if self.holds(group, first(matching), bytes, key) {
+                    return Some(false);
                 }
                 matching &= matching - 1;
             }
-            let free = equal_bytes(tags, 0);
+            let free = equal(tags, 0);
             if free != 0 {
-                return Place::Free(group, first(free));
+                if self.used == self.room {
+                    return None;
+                }
+                self.fill(group, first(free), hash, bytes, key);
+                return Some(true);
             }
             group = self.after(group);
-        }
-        Place::Full
-    }
-
-    #[inline]
-    fn fill(self, group: usize, slot: usize, hash: u64, key: &[u8]) {
-        let tags = self.tags(group);
-        let marked = tags.load(Ordering::Relaxed) | u64::from(tag(hash)) << (8 * slot);
-        tags.store(marked, Ordering::Relaxed);
-        if self.words == 0 {
-            return self.write_packed(group, slot, pack(key));
-        }
-        for (to, word) in self.slot(group, slot).iter().zip(words_of(key)) {
-            to.store(word, Ordering::Relaxed);
-        }
-    }
-
-    /// Copies the key of a slot.
-    fn read(self, group: usize, slot: usize, key: &mut Vec<u8>) {
-        key.clear();
-        if self.words == 0 {
-            unpack(self.packed(group, slot), key);
-        } else {
-            for word in self.slot(group, slot) {
-                key.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-            }
-            let rest = key.last().map_or(0, |&rest| usize::from(rest));
-            key.truncate(key.len() - 8 + rest);
         }
     }
 
     /// Puts a key that is not there into a segment with room.
-    fn put(self, hash: u64, key: &[u8]) {
+    fn put(&mut self, hash: u64, bytes: usize, key: &[u64]) {
         let mut group = self.home(hash);
         loop {
-            let free = equal_bytes(self.tags(group).load(Ordering::Relaxed), 0);
+            let free = equal(self.tags(group), 0);
             if free != 0 {
-                return self.fill(group, first(free), hash, key);
+                return self.fill(group, first(free), hash, bytes, key);
             }
             group = self.after(group);
         }
     }
+
+    /// Calls for each key, which is read into `key`.
+    #[inline(always)]
+    fn each(&self, bytes: usize, key: &mut Vec<u64>, call: &mut impl FnMut(&[u64])) {
+        for group in 0..self.groups as usize {
+            let mut used = !equal(self.tags(group), 0) & 0xffff;
+            while used != 0 {
+                let start = self.slot(bytes, group, first(used));
+                used &= used - 1;
+                key.clear();
+                for at in (start..start + bytes).step_by(WORD) {
+                    key.push(load(&self.words, at));
+                }
+                if let Some(last) = key.last_mut() {
+                    *last = *last << unused(bytes) >> unused(bytes);
+                }
+                call(key);
+            }
+        }
+    }
+}
+
+/// The bits of the last word that are not a key's own.
+#[inline(always)]
+fn unused(bytes: usize) -> usize {
+    8 * (bytes.wrapping_neg() % WORD)
 }
 
 impl Class {
-    fn new(words: usize, density: Density, budget: &Arc<Budget>) -> Result<Self, Full> {
-        let group = 1 + slots_words(words);
-        let usual = (SEGMENT / size_of::<u64>() / group).max(2);
-        let pool = |groups: usize| {
-            let width = groups * group;
-            let rows = Chunks::of_rows(width, 1 << MAX_DEPTH, 1, budget.clone())?;
-            Ok::<_, Full>(Pool { groups, rows, fills: Vec::new(), free: Vec::new() })
-        };
-        let mut pools = [pool(usual)?, pool(usual + usual / 2)?];
-        let directory = vec![Segment::new(0, pools[0].take(0)?)];
-        Ok(Self { density, words, pools, directory, depth: 0, replaced: Vec::new() })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.pools.iter().map(|pool| pool.rows.bytes()).sum()
-    }
-
     #[inline(always)]
-    fn segment_of(&self, hash: u64) -> Segment {
-        self.directory[prefix(hash, self.depth)]
+    fn number(&self, hash: u64) -> usize {
+        self.directory[prefix(hash, self.depth)] as usize
     }
 
-    #[inline(always)]
-    fn table(&self, segment: Segment) -> Table<'_> {
-        let Pool { groups, rows, .. } = &self.pools[segment.size()];
-        Table { words: self.words, groups: *groups, row: rows.row(segment.row()) }
-    }
-
-    /// The segment of a hash.
-    #[inline(always)]
-    fn table_of(&self, hash: u64) -> Table<'_> {
-        self.table(self.segment_of(hash))
-    }
-
-    #[inline]
-    fn fill_of(&mut self, segment: Segment) -> &mut Fill {
-        &mut self.pools[segment.size()].fills[segment.row()]
-    }
-
-    /// Counts a slot as used, unless a larger segment is due.
-    #[inline]
-    fn use_slot(&mut self, segment: Segment) -> bool {
-        let slots = GROUP * self.pools[segment.size()].groups;
-        let spare = match self.density {
-            Density::Fast => 3 * slots / 16,
-            Density::Small => slots.div_ceil(16),
-        };
-        let fill = self.fill_of(segment);
-        let room = (fill.used as usize) < slots - spare;
-        fill.used += u32::from(room);
-        room
-    }
-
-    /// Replaces the segment of a hash by a larger one or by two; how many bytes that took besides
-    /// those of the segments.
-    #[cold]
-    fn grow(&mut self, hash: u64, budget: &Budget) -> Result<u64, Full> {
-        let old = self.segment_of(hash);
-        let depth = self.fill_of(old).depth;
-        // All that can fail comes before anything is changed.
-        let taken = self.bytes_to_grow(old, depth);
-        budget.take(taken)?;
-        let new = self.successors(old, depth).inspect_err(|_| budget.give_back(taken))?;
-        let mut key = std::mem::take(&mut self.replaced);
-        let table = self.table(old);
-        let targets = new.map(|segment| self.table(segment));
-        let mut used = [0; 2];
-        for group in 0..table.groups {
-            let tags = table.tags(group).load(Ordering::Relaxed);
-            for slot in (0..GROUP).filter(|slot| tags >> (8 * slot) & 0xff != 0) {
-                table.read(group, slot, &mut key);
-                let hash = Flat::hash(&key);
-                let half = prefix(hash, depth + 1) & 1;
-                targets[half].put(hash, &key);
-                used[half] += 1;
-            }
-        }
-        table.row.iter().for_each(|word| word.store(0, Ordering::Relaxed));
-        self.replaced = key;
-        self.pools[old.size()].free.push(old.row() as u32);
-        self.fill_of(new[0]).used += used[0];
-        self.fill_of(new[1]).used += used[1];
-        self.publish(new, depth, hash);
-        Ok(taken)
-    }
-
-    /// Whether a segment is replaced by a larger one.
-    fn grows_in_steps(&self, old: Segment) -> bool {
-        self.density == Density::Small && old.size() == 0
-    }
-
-    /// What replaces a segment: a larger one, or two for a half of its hashes each.
-    fn successors(&mut self, old: Segment, depth: u32) -> Result<[Segment; 2], Full> {
-        if self.grows_in_steps(old) {
-            return Ok([Segment::new(1, self.pools[1].take(depth)?); 2]);
-        }
-        if depth == MAX_DEPTH {
-            return Err(Full::Memory);
-        }
-        let pool = &mut self.pools[0];
-        let first = pool.take(depth + 1)?;
-        let second = pool.take(depth + 1).inspect_err(|OutOfMemory| pool.free.push(first))?;
-        Ok([first, second].map(|row| Segment::new(0, row)))
-    }
-
-    /// Bytes that it takes to replace a segment, besides those of the new ones.
-    fn bytes_to_grow(&self, old: Segment, depth: u32) -> u64 {
-        let doubles = !self.grows_in_steps(old) && depth == self.depth;
-        let entries = if doubles { self.directory.len() * size_of::<Segment>() } else { 0 };
-        // Lists may have room for twice as many.
-        (entries + 2 * size_of::<(Fill, u32)>()) as u64
-    }
-
-    /// Has each half of the hashes of a segment find what replaces it.
-    fn publish(&mut self, new: [Segment; 2], depth: u32, hash: u64) {
-        if new[0].size() == 0 && depth == self.depth {
-            self.directory = self.directory.iter().flat_map(|&segment| [segment; 2]).collect();
+    /// Moves the keys of the segment of a hash into two others; its memory.
+    fn split(&mut self, bytes: usize, hash: u64, new: [Segment; 2]) -> Zeroed<u64> {
+        let mut new = new;
+        let number = self.number(hash);
+        let depth = self.segments[number].depth;
+        self.segments[number].each(bytes, &mut Vec::new(), &mut |key| {
+            let hash = Flat::hash(key);
+            new[prefix(hash, depth + 1) & 1].put(hash, bytes, key);
+        });
+        if depth == self.depth {
+            self.directory = self.directory.iter().flat_map(|&number| [number; 2]).collect();
             self.depth += 1;
         }
         let count = 1 << (self.depth - depth);
-        let first = prefix(hash, depth) * count;
-        let (lower, upper) = self.directory[first..first + count].split_at_mut(count.div_ceil(2));
-        lower.fill(new[0]);
-        upper.fill(new[1]);
+        let start = prefix(hash, depth) * count;
+        self.directory[start + count / 2..start + count].fill(self.segments.len() as u32);
+        let [lower, upper] = new;
+        self.segments.push(upper);
+        std::mem::replace(&mut self.segments[number], lower).words
     }
 }
 
-/// The first of the bytes whose top bits are marked.
-#[inline]
-fn first(marks: u64) -> usize {
-    marks.trailing_zeros() as usize / 8
-}
-
-/// How many words a key of so many bytes takes; 0 if it can be packed.
-#[inline]
-fn word_count(bytes: usize) -> usize {
-    if bytes == PACKED_BYTES { 0 } else { bytes / 8 + 1 }
-}
-
-/// Keys of so many bytes are packed: eight of them into five words.
-pub(crate) const PACKED_BYTES: usize = 5;
-const PACKED_BITS: usize = 8 * PACKED_BYTES;
-const PACKED_WORDS: usize = GROUP * PACKED_BITS / 64;
-
-/// How many words the slots of a group take.
-fn slots_words(words: usize) -> usize {
-    if words == 0 { PACKED_WORDS } else { GROUP * words }
-}
-
-#[inline]
-fn pack(key: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..PACKED_BYTES].copy_from_slice(key);
-    u64::from_le_bytes(bytes)
-}
-
-fn unpack(packed: u64, key: &mut Vec<u8>) {
-    key.extend_from_slice(&packed.to_le_bytes()[..PACKED_BYTES]);
+/// The first of the slots that are marked.
+#[inline(always)]
+fn first(marks: u32) -> usize {
+    marks.trailing_zeros() as usize
 }
 
 /// The tag of a hash, from bits that choose nothing else but in very large sets; 0 means none.
-#[inline]
+#[inline(always)]
 fn tag(hash: u64) -> u8 {
     ((hash >> 32) as u8).max(1)
 }
@@ -567,6 +598,16 @@ fn tag(hash: u64) -> u8 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    /// A key of so many bytes.
+    fn key(number: u64, bytes: usize) -> Vec<u64> {
+        let mut key = vec![0; bytes.div_ceil(WORD)];
+        key[0] = number;
+        let last = key.len() - 1;
+        key[last] ^= number.rotate_left(7);
+        key[last] = key[last] << unused(bytes) >> unused(bytes);
+        key
+    }
 
     #[test]
     fn it_is_a_set() {
@@ -583,34 +624,77 @@ mod tests {
         for _ in 0..300_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let number = seed >> 33;
-            // Keys of several lengths, many of them known, some that are others filled up with zeroes.
-            let mut key = (number % 100_000).to_le_bytes().to_vec();
-            key.resize(4 + (number % 29) as usize, 0);
-            if number.is_multiple_of(1000) {
-                key.resize(8 * MAX_WORDS + (number % 17) as usize, 7);
-            }
+            // Keys of several lengths, many of them known.
+            let bytes = match number {
+                _ if number.is_multiple_of(1000) => 5000 + 8 * (number % 17) as usize,
+                _ => 3 + (number % 29) as usize,
+            };
+            let key = key(number % 100_000, bytes);
             let hash = Flat::hash(&key);
-            flat.prefetch(key.len(), hash);
-            flat.prefetch_key(key.len(), hash);
-            assert_eq!(flat.insert(&key, hash), Ok(twin.insert(key)));
+            let spot = flat.locate(bytes, hash);
+            flat.prefetch(bytes, hash, spot);
+            let new = match number % 3 {
+                0 => flat.insert(&key, bytes, hash),
+                _ => flat.insert_at(&key, bytes, hash, spot),
+            };
+            assert_eq!(new, Ok(twin.insert((bytes, key))));
         }
         assert_eq!(flat.len(), twin.len() as u64);
+        let mut seen = 0;
+        flat.each(
+            |bytes| bytes == 9,
+            |key| {
+                assert!(twin.contains(&(9, key.to_vec())));
+                seen += 1;
+            },
+        );
+        assert_eq!(seen, twin.iter().filter(|(bytes, _)| *bytes == 9).count());
         assert_eq!(flat.bytes(), budget.used());
         drop(flat);
         assert_eq!(budget.used(), 0);
     }
 
     #[test]
+    fn keys_are_replaced() {
+        let budget = Arc::new(Budget::new(None));
+        let mut flat = Flat::new(Density::Fast, &budget);
+        let insert = |flat: &mut Flat, key: &[u64], bytes| flat.insert(key, bytes, Flat::hash(key));
+        for number in 0..50_000 {
+            for bytes in [5, 16] {
+                assert_eq!(insert(&mut flat, &key(number, bytes), bytes), Ok(true));
+            }
+        }
+        assert_eq!(insert(&mut flat, &key(50_000, 8000), 8000), Ok(true));
+        let before = flat.bytes();
+        let replaced = flat.replace(
+            |bytes| bytes >= 16,
+            |key, out| {
+                assert!(key.len() > 1, "what was put there is not replaced");
+                out.push(key[0] + 1);
+                Ok(4)
+            },
+        );
+        assert_eq!((replaced, flat.len()), (Ok(()), 100_001));
+        assert_eq!(insert(&mut flat, &[50_001], 4), Ok(false));
+        // What was freed was used again.
+        assert!(flat.bytes() < before + before / 20);
+        for number in 0..50_000 {
+            assert_eq!(insert(&mut flat, &key(number, 5), 5), Ok(false));
+            assert_eq!(insert(&mut flat, &[number + 1], 4), Ok(false));
+            assert_eq!(insert(&mut flat, &key(number, 16), 16), Ok(true));
+        }
+    }
+
+    #[test]
     fn it_stays_small_at_any_size() {
         let limits =
-            [(Density::Fast, 23, 52.0), (Density::Small, 23, 38.0), (Density::Small, 5, 9.5)];
+            [(Density::Fast, 23, 50.0), (Density::Small, 23, 43.0), (Density::Small, 5, 11.0)];
         for (density, bytes, limit) in limits {
             let budget = Arc::new(Budget::new(None));
             let mut flat = Flat::new(density, &budget);
             for number in 0..1_000_000_u64 {
-                let mut key = number.to_le_bytes().to_vec();
-                key.resize(bytes, 0);
-                assert_eq!(flat.insert(&key, Flat::hash(&key)), Ok(true));
+                let key = key(number, bytes);
+                assert_eq!(flat.insert(&key, bytes, Flat::hash(&key)), Ok(true));
                 if number > 100_000 && number.is_multiple_of(10_000) {
                     let per_key = flat.bytes() as f64 / number as f64;
                     assert!(per_key < limit, "{density:?}, {number} keys of {bytes}: {per_key}");
@@ -623,10 +707,9 @@ mod tests {
     fn a_full_budget_loses_nothing() {
         let budget = Arc::new(Budget::new(Some(1 << 20)));
         let mut flat = Flat::new(Density::Fast, &budget);
-        let key = |number: u64| [number, 1, 2].map(u64::to_le_bytes).concat();
         let insert = |flat: &mut Flat, number| {
-            let key = key(number);
-            flat.insert(&key, Flat::hash(&key))
+            let key = key(number, 24);
+            flat.insert(&key, 24, Flat::hash(&key))
         };
         let there = (0..).take_while(|&number| insert(&mut flat, number) == Ok(true)).count();
         assert!(there > 10_000, "{there}");

@@ -6,8 +6,9 @@
 //! - [`Exact`]: keys as they are, behind an index in cache lines.
 //! - [`Tree`]: keys as binary trees with shared parts: exact, some 8 to 16 bytes a state.
 //!
-//! [`Flat`] is a set for one thread that gives no numbers, and therefore the fastest; with [`Parts`] of
-//! trees it is also the smallest.
+//! [`Flat`] is a set for one thread that gives no numbers, and therefore the fastest; with keys as a
+//! [`Packing`] writes them, or with the roots of trees of [`Parts`], it is also the smallest.
+//!
 //! Those that implement [`Lossy`] may take a new key for a known one; [`omission`] says how often to
 //! expect that:
 //!
@@ -25,6 +26,7 @@ mod interner;
 #[cfg(all(test, loom))]
 mod loom_tests;
 pub mod omission;
+mod packing;
 mod satellites;
 mod sync;
 #[cfg(all(test, not(loom)))]
@@ -33,16 +35,19 @@ mod tree;
 mod words;
 mod zeroed;
 
+use rapidhash::v3::rapidhash_v3;
 use thiserror::Error;
 
 pub use bitstate::{Bitstate, MAX_HASHES};
 pub use budget::{Budget, OutOfMemory};
 pub use compact::{Compact, SIGNATURE_BITS};
 pub use exact::Exact;
-pub use flat::{Density, Flat};
+pub use flat::{Density, Flat, Spot};
 pub use omission::{Omissions, Table};
+pub use packing::{Learner, Packing};
 pub use satellites::{Bytes, Flags, Numbers};
 pub use tree::{Parts, Tree};
+pub use zeroed::trim;
 
 /// The number of a state: dense from 0, in the order of insertion.
 pub type Id = u32;
@@ -122,6 +127,12 @@ pub trait Lossy: Set {
 
     /// How many keys were probably taken for known though they were new.
     fn omissions(&self) -> Omissions;
+}
+
+/// The hash of a key.
+#[inline]
+pub fn hash(key: &[u8]) -> u64 {
+    rapidhash_v3(key)
 }
 
 /// What a thread keeps between two calls to a store; a worker belongs to one store.

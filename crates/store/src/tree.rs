@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::budget::Budget;
 use crate::interner::Interner;
 use crate::sync::{AtomicU64, Ordering};
-use crate::words::words_of;
+use crate::words::{spell, words_of};
 use crate::{Full, Id, Set, Store, Worker};
 
 /// Words and pairs are known by twice their number; a word by one more.
@@ -161,10 +161,7 @@ impl Parts {
         words.clear();
         words.extend(nodes[nodes.len() / 2..].iter().map(|&node| self.words.word(node / 2)));
 
-        out.clear();
-        out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        let rest = out.last().map_or(0, |&rest| usize::from(rest));
-        out.truncate(out.len() - 8 + rest);
+        spell(words, out);
     }
 
     fn bytes(&self) -> u64 {

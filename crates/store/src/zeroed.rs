@@ -21,6 +21,8 @@ unsafe impl Zeroable for AtomicU16 {}
 unsafe impl Zeroable for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Zeroable for AtomicU64 {}
+// SAFETY: an integer.
+unsafe impl Zeroable for u64 {}
 
 /// A slice of zeroes on the heap, in whole cache lines.
 #[cfg(not(loom))]
@@ -83,6 +85,14 @@ mod allocation {
             }
             // SAFETY: `new` allocated it with this layout; the elements need no drop.
             unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) };
+        }
+    }
+
+    impl<T: Zeroable> std::ops::DerefMut for Zeroed<T> {
+        #[inline]
+        fn deref_mut(&mut self) -> &mut [T] {
+            // SAFETY: as for `deref`; nobody else has them.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
         }
     }
 
@@ -212,4 +222,48 @@ pub(crate) fn prefetch<T>(it: &T) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
     let _ = it;
+}
+
+/// The word that begins with this byte.
+#[inline(always)]
+pub(crate) fn load(words: &[u64], byte: usize) -> u64 {
+    assert!(byte + size_of::<u64>() <= size_of_val(words));
+    // SAFETY: all of its bytes are among the words.
+    u64::from_le(unsafe { words.as_ptr().byte_add(byte).read_unaligned() })
+}
+
+/// Writes a word that begins with this byte.
+#[inline(always)]
+pub(crate) fn store(words: &mut [u64], byte: usize, word: u64) {
+    assert!(byte + size_of::<u64>() <= size_of_val(words));
+    // SAFETY: as above.
+    unsafe { words.as_mut_ptr().byte_add(byte).write_unaligned(word.to_le()) }
+}
+
+/// Which of sixteen bytes equal `byte`, as bits.
+#[inline(always)]
+pub(crate) fn equal(bytes: [u64; 2], byte: u8) -> u32 {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: every processor of this kind has these instructions.
+    unsafe {
+        use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+        let bytes = _mm_set_epi64x(bytes[1] as i64, bytes[0] as i64);
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8))) as u32
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    {
+        // The top bits of all bytes, gathered by a multiplication.
+        let gather = |marks: u64| ((marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32;
+        let equal = |word| gather(crate::index::equal_bytes(word, byte));
+        equal(bytes[0]) | equal(bytes[1]) << 8
+    }
+}
+
+/// Gives memory that was freed back to the system, which the allocator may keep for itself.
+pub fn trim() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    // SAFETY: only memory that is free is touched.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }

@@ -7,9 +7,10 @@
 //! *Cost*: twelve bytes a state besides what a sweep takes.
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
-use spinward_store::{Density, Flat};
 
-use super::all_states::{BATCH, Stack};
+use super::all_states::BATCH;
+use super::form::{Form, Packed};
+use super::known::Known;
 use crate::buffer::Buffer;
 use crate::limits::{Limit, Memory, Watch, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
@@ -71,99 +72,79 @@ fn search<S: System>(
     counts: &mut Counts,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Met>, Limit> {
-    let mut set = Flat::new(Density::Fast, memory.budget());
-    let mut waiting = Stack::new(memory);
+    let mut known = Known::new(Packed::new(system), memory);
     let mut numbers = Buffer::new(memory);
-    let mut fresh = Fresh::new(memory);
-    let mut initial = Vec::new();
-    system.initial(&mut initial);
-    fresh.push(&initial, Origin { parent: 0, successor: 0, length: 0 })?;
+    let mut origins = Buffer::new(memory);
+    let mut state = Vec::new();
+    system.initial(&mut state);
+    known.add(&state)?;
+    origins.push(Origin { parent: 0, successor: 0, length: 0 })?;
     loop {
-        let mut start = 0;
-        for &(end, origin) in &*fresh.states {
-            let state = &fresh.bytes[start..end];
-            start = end;
-            if set.insert(state, Flat::hash(state))? {
-                if counts.states >= request.limits.max_states.unwrap_or(u64::MAX) {
-                    return Err(Limit::States);
-                }
-                counts.states += 1;
-                counts.state_bytes = counts.state_bytes.max(state.len() as u64);
-                numbers.push(log.len() as u32)?;
-                log.push(origin)?;
-                waiting.push(state)?;
+        let mut added = origins.iter();
+        known.settle(|new| {
+            let origin = added.next().expect("each state that was added has one");
+            if !new {
+                return Ok(());
             }
-        }
-        fresh.clear();
+            if counts.states >= request.limits.max_states.unwrap_or(u64::MAX) {
+                return Err(Limit::States);
+            }
+            counts.states += 1;
+            numbers.push(log.len() as u32)?;
+            log.push(*origin)
+        })?;
+        origins.clear();
         for _ in 0..BATCH {
-            let (Some(state), Some(number)) = (waiting.top(), numbers.pop()) else {
+            if !known.next(&mut state) {
                 break;
-            };
-            fresh.begin(number, log[number as usize].length);
-            let flow = system.expand(state, scratch, &mut fresh);
-            counts.transitions += u64::from(fresh.successors);
-            if fresh.met.is_some() {
-                return Ok(fresh.met);
             }
-            watch.broken_off(fresh.limit, flow)?;
-            waiting.pop();
+            known.pop();
+            let number: u32 = numbers.pop().expect("each state that waits has one");
+            counts.state_bytes = counts.state_bytes.max(state.len() as u64);
+            let mut expansion = Expansion {
+                known: &mut known,
+                origins: &mut origins,
+                parent: number,
+                length: log[number as usize].length,
+                successors: 0,
+                met: None,
+                limit: None,
+            };
+            let flow = system.expand(&state, scratch, &mut expansion);
+            let Expansion { successors, met, limit, .. } = expansion;
+            counts.transitions += u64::from(successors);
+            if met.is_some() {
+                return Ok(met);
+            }
+            watch.broken_off(limit, flow)?;
             counts.expanded += 1;
         }
-        if fresh.states.is_empty() && waiting.is_empty() {
+        if origins.is_empty() && known.all_done() {
             return Ok(None);
         }
         watch.tick(counts, 0, memory)?;
     }
 }
 
-/// Successors that are not looked up yet.
-struct Fresh {
-    bytes: Buffer<u8>,
-    /// Where each ends, and how it was reached.
-    states: Buffer<(usize, Origin)>,
+/// Takes the successors of one state.
+struct Expansion<'e, F> {
+    known: &'e mut Known<F>,
+    /// How each state that was added was reached.
+    origins: &'e mut Buffer<Origin>,
     parent: u32,
     length: u32,
-    /// Of the state that is expanded, so far.
     successors: u32,
     met: Option<Met>,
     limit: Option<Limit>,
 }
 
-impl Fresh {
-    fn new(memory: &Memory) -> Self {
-        Self {
-            bytes: Buffer::new(memory),
-            states: Buffer::new(memory),
-            parent: 0,
-            length: 0,
-            successors: 0,
-            met: None,
-            limit: None,
-        }
-    }
-
-    fn begin(&mut self, parent: u32, length: u32) {
-        (self.parent, self.length, self.successors) = (parent, length, 0);
-    }
-
-    fn push(&mut self, state: &[u8], origin: Origin) -> Result<(), Limit> {
-        self.bytes.extend_from_slice(state)?;
-        self.states.push((self.bytes.len(), origin))
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.states.clear();
-    }
-}
-
-impl Sink for Fresh {
+impl<F: Form> Sink for Expansion<'_, F> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         let length = longer(self.length, length(steps));
         let origin = Origin { parent: self.parent, successor: self.successors, length };
         self.successors += 1;
-        let pushed = self.push(state, origin);
-        unless_hit(pushed, &mut self.limit)
+        let added = self.known.add(state).and_then(|()| self.origins.push(origin));
+        unless_hit(added, &mut self.limit)
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
