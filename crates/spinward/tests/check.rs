@@ -140,7 +140,7 @@ fn limits_hold_inside_of_a_step() {
             }
             let limit = |report: &Report| codes(report)[0];
             // Other tests take from the same free memory, of which a table would take most.
-            let memory = 1 << 30;
+            let memory = 4 << 30;
             let run = |text: &str| {
                 check(text).search(search).store(store).time(short).memory(memory).run()
             };
