@@ -31,12 +31,54 @@ fn watch(child: &mut Child) -> u64 {
     peak
 }
 
+/// States of which each has a part that all others do not have, larger than most.
+const WIDE: &str = "byte a[1100]; int n;
+active proctype P() { do :: n < 200000 -> d_step { a[n % 1100] = n * 7; n++ } od }
+";
+
+/// Processes and channels of many kinds, alive in many orders.
+const SHAPES: &str = "byte z;
+proctype A() { short v; chan c = [1] of { byte }; c!1; z == 9 }
+proctype B(byte p) { byte v; v = p; z == 9; z = 0 }
+proctype C() { short v; chan c = [3] of { byte }; c!1; z == 9 }
+proctype D(byte p) { byte v; v = p; z == 9; z = 0 }
+proctype E() { short v; chan c = [5] of { byte }; c!1; z == 9 }
+init {
+    do
+    :: _nr_pr < 9 -> if :: run A() :: run B(1) :: run C() :: run D(1) :: run E() fi
+    :: _nr_pr >= 9 -> z = 1
+    od
+}
+";
+
+/// Whatever states are made of.
+#[test]
+fn large_states_and_many_shapes_count() {
+    const LIMIT: u64 = 40 << 20;
+    let place = Place::new();
+    place.write("wide.pml", WIDE);
+    place.write("shapes.pml", SHAPES);
+    for model in ["wide.pml", "shapes.pml"] {
+        for options in [["--threads", "1"], ["--threads", "2"], ["--search", "bfs"]] {
+            let words = [&["check", "--memory", "40M"][..], &options, &[model]].concat();
+            let mut command = place.command(&words);
+            let mut child =
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+            let peak = watch(&mut child);
+            Said::new(&child.wait_with_output().expect("it ended")).code(3);
+            assert!(peak <= LIMIT, "{model} {options:?}: {peak} of {LIMIT} bytes");
+        }
+    }
+}
+
 #[test]
 fn no_search_uses_more_memory_than_it_may() {
     const LIMIT: u64 = 64 << 20;
     let place = Place::new();
     place.write("many.pml", MODEL);
     for options in [
+        ["--search", "sweep", "--store", "exact"],
+        ["--search", "sweep", "--store", "tree"],
         ["--search", "dfs", "--store", "exact"],
         ["--search", "bfs", "--store", "exact"],
         ["--search", "dfs", "--store", "tree"],
