@@ -211,6 +211,13 @@ impl<T: Zeroable> Deref for Zeroed<T> {
     }
 }
 
+#[cfg(loom)]
+impl<T: Zeroable> std::ops::DerefMut for Zeroed<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
 /// Brings the cache line of something that will be looked at soon.
 #[inline]
 pub(crate) fn prefetch<T>(it: &T) {
