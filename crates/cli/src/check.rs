@@ -380,6 +380,7 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
         }
     }
     if report.verdict == Verdict::Incomplete {
+        let advice = |reason| advice(reason, report.store);
         let mut advised: Vec<&str> = report.reasons.iter().map(advice).collect();
         advised.dedup();
         let met = report.reasons.iter().any(|it| it.code == ReasonCode::ErrorMet);
@@ -478,12 +479,16 @@ fn tell_error(
     Ok(text)
 }
 
-/// What to do about a search that did not look at everything.
-fn advice(reason: &Reason) -> &'static str {
+/// What to do about a search, with this store, that did not look at everything.
+fn advice(reason: &Reason, store: &str) -> &'static str {
     match reason.code {
         ReasonCode::MaxDepth => "To look further: a larger --max-depth, or none.",
         ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
         ReasonCode::Time => "To look further: a larger --time, or none.",
+        ReasonCode::Memory if store == "exact" => {
+            "To look further: --store tree, which mostly takes less memory but more time, a larger \
+             --memory, or a smaller model (fewer processes, smaller channels and counters)."
+        }
         ReasonCode::Memory => {
             "To look further: a larger --memory, or a smaller model (fewer processes, smaller \
              channels and counters)."
