@@ -120,6 +120,17 @@ fn each_limit_says_so() {
     }
 }
 
+/// Compiled code does not overlook that a process waits for a channel that does not exist.
+#[test]
+fn both_engines_see_that_a_channel_does_not_exist() {
+    let text = "chan link[2] = [0] of { byte }; active [3] proctype P() { link[_pid]?1 }";
+    for engine in [Engine::Compiled, Engine::Interpreter] {
+        let report = check(text).search(Search::Bfs).engine(engine).run().unwrap();
+        assert_eq!(report.verdict, Verdict::Violated);
+        assert!(report.errors[0].message.contains("index 2 is out of bounds"));
+    }
+}
+
 /// A single step may be endless, may branch without end, and may go wrong on its way: limits end
 /// it all the same, and what was found is told.
 #[test]

@@ -513,9 +513,7 @@ impl<'a> Emitter<'a, '_> {
 
     /// Whether a channel is one for rendezvous.
     fn holds_nothing(&mut self, channel: &Expr) -> Value {
-        if !self.target.kinds.any_buffered() {
-            return self.truth(true);
-        }
+        // Also where all channels are: there may be none of this number.
         let number = self.value(channel);
         let (_, entry) = self.look_up(number);
         let capacity = self.capacity(entry);

@@ -82,11 +82,6 @@ impl Kinds {
         self.entries.iter().any(|entry| entry.capacity == 0)
     }
 
-    /// Whether there is a kind of channel that holds messages.
-    pub fn any_buffered(&self) -> bool {
-        self.entries.iter().any(|entry| entry.capacity > 0)
-    }
-
     /// Whether an expression always means a certain rendezvous channel.
     pub fn is_rendezvous(&self, expr: &Expr) -> bool {
         self.known(expr).is_some_and(|known| self.entries[known.kind.0 as usize].capacity == 0)
