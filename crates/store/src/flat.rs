@@ -273,7 +273,7 @@ impl Flat {
         let slots = GROUP * groups;
         let spare = match self.density {
             Density::Fast => 3 * slots / 16,
-            Density::Small => slots.div_ceil(16),
+            Density::Small => slots.div_ceil(64),
         };
         let words = match self.free.pop() {
             Some(words) => words,
@@ -688,7 +688,7 @@ mod tests {
     #[test]
     fn it_stays_small_at_any_size() {
         let limits =
-            [(Density::Fast, 23, 50.0), (Density::Small, 23, 43.0), (Density::Small, 5, 11.0)];
+            [(Density::Fast, 23, 50.0), (Density::Small, 23, 38.0), (Density::Small, 5, 9.5)];
         for (density, bytes, limit) in limits {
             let budget = Arc::new(Budget::new(None));
             let mut flat = Flat::new(density, &budget);
