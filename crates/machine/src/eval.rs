@@ -5,8 +5,9 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::memory::{load, load_u16};
+use crate::memory::load;
 use crate::shape::Shape;
+use crate::touched::Touched;
 use crate::violation::RuntimeError;
 
 /// Who asks, and in which state.
@@ -24,7 +25,12 @@ pub struct Context<'a> {
     pub timeout: bool,
     /// How many questions whether a process is enabled wait for the answer.
     pub asked: usize,
+    /// Who wants to know which bytes of the state are looked at.
+    pub touched: Option<&'a Touched>,
 }
+
+/// The number of a local state.
+pub const CONTROL: Scalar = Scalar::Unsigned(u16::BITS as u8);
 
 /// Mistakes after which an evaluation goes on.
 pub type Mistakes = Vec<RuntimeError>;
@@ -48,14 +54,14 @@ impl<'a> Context<'a> {
             Expr::Const(value) => *value,
             Expr::Load(place) => {
                 let offset = self.offset(place, mistakes)?;
-                load(self.state, offset, place.scalar)
+                self.load(offset, place.scalar)
             }
             Expr::Pid => self.process.map_or(0, |p| p as i32),
             Expr::ProcessCount => {
                 (self.shape.processes.len() + usize::from(self.machine.header.claim.is_some()))
                     as i32
             }
-            Expr::Last => self.machine.header.last.map_or(0, |at| i32::from(self.state[at])),
+            Expr::Last => self.machine.header.last.map_or(0, |at| self.load(at, Scalar::U8)),
             Expr::Priority => self.process.map_or(0, |p| self.priority(p)),
             Expr::Timeout => i32::from(self.timeout),
             Expr::NonProgress => i32::from(!self.any_progress()),
@@ -127,13 +133,21 @@ impl<'a> Context<'a> {
                         let inner = self.place_in_block(place, mistakes)?;
                         let at =
                             self.shape.processes[p].offset + self.machine.header.process + inner;
-                        load(self.state, at, place.scalar)
+                        self.load(at, place.scalar)
                     }
                     _ => 0,
                 }
             }
             Expr::C(_) => 0,
         })
+    }
+
+    /// A number in the state: all that is known of a state is read here.
+    fn load(&self, offset: usize, scalar: Scalar) -> i32 {
+        if let Some(touched) = self.touched {
+            touched.read(offset, scalar.bytes() as usize);
+        }
+        load(self.state, offset, scalar)
     }
 
     /// The offset of a place in the state.
@@ -156,7 +170,12 @@ impl<'a> Context<'a> {
     ) -> Result<usize, RuntimeError> {
         let mut offset = place.offset as usize;
         for index in &place.indexes {
-            let value = self.eval(&index.value, mistakes)?;
+            let before = self.touched.map(|touched| touched.set_for_index(true));
+            let value = self.eval(&index.value, mistakes);
+            self.touched.zip(before).inspect(|(touched, before)| {
+                touched.set_for_index(*before);
+            });
+            let value = value?;
             match u32::try_from(value) {
                 Ok(i) if i < index.length => offset += (i * index.stride) as usize,
                 _ => {
@@ -177,13 +196,16 @@ impl<'a> Context<'a> {
 
     /// How many messages a channel holds.
     pub fn message_count(&self, channel: ChannelAt<'_>) -> usize {
-        if channel.kind.capacity == 0 { 0 } else { count_of(self.state, channel) }
+        if channel.kind.capacity == 0 {
+            return 0;
+        }
+        self.load(channel.offset, channel.kind.count()) as usize
     }
 
     /// A field of a message.
     pub fn message_field(&self, channel: ChannelAt<'_>, slot: usize, field: usize) -> i32 {
         let at = message_offset(channel, slot) + channel.kind.fields[field].offset as usize;
-        load(self.state, at, channel.kind.fields[field].scalar)
+        self.load(at, channel.kind.fields[field].scalar)
     }
 
     /// The message that a receive or poll would take: the first, or with `random` the first that
@@ -232,13 +254,13 @@ impl<'a> Context<'a> {
 
     /// Where a process is.
     pub fn control(&self, process: usize) -> StateId {
-        StateId(load_u16(self.state, self.shape.processes[process].offset))
+        StateId(self.load(self.shape.processes[process].offset, CONTROL) as u16)
     }
 
     /// The priority of a process.
     pub fn priority(&self, process: usize) -> i32 {
         if self.machine.program.uses.priorities {
-            load(self.state, self.shape.processes[process].offset + 2, Scalar::U8)
+            self.load(self.shape.processes[process].offset + 2, Scalar::U8)
         } else {
             1
         }
@@ -287,11 +309,6 @@ impl Machine {
             None => Err(RuntimeError::NotAChannel(number)),
         }
     }
-}
-
-/// How many messages a channel that can hold some holds.
-pub fn count_of(state: &[u8], channel: ChannelAt<'_>) -> usize {
-    load(state, channel.offset, channel.kind.count()) as usize
 }
 
 /// Where a message starts.

@@ -1,5 +1,6 @@
 //! What a transition needs and what it does to a state.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use spinward_program::ir::{
@@ -8,10 +9,11 @@ use spinward_program::ir::{
 };
 
 use crate::Machine;
-use crate::eval::{ChannelAt, Context, Mistakes, count_of, message_offset};
+use crate::eval::{CONTROL, Context, Mistakes, message_offset};
 use crate::format;
-use crate::memory::{load_u16, store, store_u16, store_u32};
+use crate::memory::{load_u16, store};
 use crate::shape::{Entity, Shape};
+use crate::touched::Touched;
 use crate::violation::{RuntimeError, Violation};
 
 /// SPIN's bound on living processes (a claim counts) and on channels.
@@ -23,6 +25,9 @@ const MAX_BYTES: usize = 32 << 20;
 /// A `d_step` that goes wrong this often counts as one that does not end: each time is remembered.
 const MAX_VIOLATIONS: usize = 1 << 16;
 
+/// A `d_step` of fewer steps is not asked whether it goes round in circles.
+const FEW_STEPS: u64 = 32;
+
 /// Of what a `d_step` prints so many bytes are told: it may go round a great many times.
 const MAX_PRINTED: usize = 1 << 20;
 
@@ -33,6 +38,56 @@ pub struct Work {
     pub state: Vec<u8>,
     /// Its shape.
     pub shape: Arc<Shape>,
+    /// What was looked at and changed on the way to the state, if somebody wants to know.
+    pub touched: Option<Box<Touched>>,
+}
+
+impl Work {
+    /// A state, of which nobody wants to know how it changes.
+    pub fn new(state: Vec<u8>, shape: Arc<Shape>) -> Self {
+        Self { state, shape, touched: None }
+    }
+
+    /// Puts what is left of a number after truncation into the state: all changes are made here and
+    /// in the two functions below.
+    pub fn store(&mut self, offset: usize, scalar: Scalar, value: i32) {
+        if let Some(touched) = &mut self.touched {
+            touched.write(offset, scalar.bytes() as usize);
+        }
+        store(&mut self.state, offset, scalar, value);
+    }
+
+    /// Moves what lies in a part of the state down, to its start, and puts zeroes into the rest.
+    fn close_gap(&mut self, part: Range<usize>, gap: usize) {
+        let Range { start, end } = part;
+        if let Some(touched) = &mut self.touched {
+            touched.read(start + gap, end - start - gap);
+            touched.write(start, end - start);
+        }
+        self.state.copy_within(start + gap..end, start);
+        self.state[end - gap..end].fill(0);
+    }
+
+    /// Moves what lies in a part of the state up, behind a gap that is to be filled.
+    fn open_gap(&mut self, part: Range<usize>, gap: usize) {
+        if let Some(touched) = &mut self.touched {
+            touched.read(part.start, part.len());
+            touched.write(part.start + gap, part.len());
+        }
+        self.state.copy_within(part.clone(), part.start + gap);
+    }
+
+    /// Becomes another one.
+    pub fn copy(&mut self, other: &Self) {
+        self.state.clear();
+        self.state.extend_from_slice(&other.state);
+        if !Arc::ptr_eq(&other.shape, &self.shape) {
+            self.shape = other.shape.clone();
+        }
+        if self.touched.is_some() || other.touched.is_some() {
+            self.touched.clone_from(&other.touched);
+        }
+    }
 }
 
 /// What comes to light while a transition is tried and taken.
@@ -90,12 +145,13 @@ impl Machine {
     /// Who asks for the value of an expression in a state.
     pub(crate) fn context<'a>(
         &'a self,
-        state: &'a [u8],
-        shape: &'a Shape,
+        work: &'a Work,
         process: Option<usize>,
         timeout: bool,
     ) -> Context<'a> {
-        Context { machine: self, state, shape, process, timeout, asked: 0 }
+        let Work { state, shape, touched } = work;
+        let touched = touched.as_deref();
+        Context { machine: self, state, shape, process, timeout, asked: 0, touched }
     }
 
     /// Whether a transition is possible when no message is offered. `moved`: whether another
@@ -313,16 +369,16 @@ impl Machine {
         match process {
             Some(process) => {
                 // The target is none if the process died; its block is gone then.
-                if let Some(at) = work.shape.processes.get(process) {
-                    store_u16(&mut work.state, at.offset, transition.to.0);
+                if let Some(at) = work.shape.processes.get(process).copied() {
+                    work.store(at.offset, CONTROL, i32::from(transition.to.0));
                 }
                 if let Some(last) = self.header.last {
-                    work.state[last] = process as u8;
+                    work.store(last, Scalar::U8, process as i32);
                 }
             }
             None => {
                 let claim = self.header.claim.expect("who is not a process is the claim");
-                store_u16(&mut work.state, claim, transition.to.0);
+                work.store(claim, CONTROL, i32::from(transition.to.0));
             }
         }
     }
@@ -352,7 +408,7 @@ impl Machine {
     ) -> Result<(), RuntimeError> {
         let transition = self.program.transition(id);
         let eval = |work: &Work, expr: &Expr, mistakes: &mut Mistakes| {
-            self.context(&work.state, &work.shape, process, timeout).eval(expr, mistakes)
+            self.context(work, process, timeout).eval(expr, mistakes)
         };
         match &transition.action {
             Action::Skip
@@ -388,19 +444,19 @@ impl Machine {
                 let pid = eval(work, pid, &mut findings.mistakes)?;
                 let priority = eval(work, priority, &mut findings.mistakes)?;
                 if let Some(at) =
-                    usize::try_from(pid).ok().and_then(|p| work.shape.processes.get(p))
+                    usize::try_from(pid).ok().and_then(|p| work.shape.processes.get(p).copied())
                 {
                     if !(1..=255).contains(&priority) {
                         return Err(RuntimeError::PriorityRange);
                     }
-                    store(&mut work.state, at.offset + 2, Scalar::U8, priority);
+                    work.store(at.offset + 2, Scalar::U8, priority);
                 }
             }
             Action::SetOwnPriority(priority) => {
                 let priority = eval(work, priority, &mut findings.mistakes)?;
                 if let Some(process) = process {
                     let at = work.shape.processes[process].offset + 2;
-                    store(&mut work.state, at, Scalar::U8, priority);
+                    work.store(at, Scalar::U8, priority);
                 }
             }
             Action::Run { result, body, args, priority } => {
@@ -468,7 +524,7 @@ impl Machine {
             return self.store_fields(work, process, timeout, args, &message.fields, mistakes);
         }
         let mistakes = &mut findings.mistakes;
-        let context = self.context(&work.state, &work.shape, process, timeout);
+        let context = self.context(work, process, timeout);
         let number = context.eval(channel, mistakes)?;
         let at = context.channel(number)?;
         if args.len() != at.kind.fields.len() {
@@ -485,8 +541,7 @@ impl Machine {
         }
         self.store_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
         if !keep {
-            let at = self.channel_at(&work.shape, number)?;
-            dequeue(&mut work.state, at, slot);
+            self.dequeue(work, number, slot)?;
         }
         Ok(())
     }
@@ -519,9 +574,8 @@ impl Machine {
         value: i32,
         mistakes: &mut Mistakes,
     ) -> Result<(), RuntimeError> {
-        let offset =
-            self.context(&work.state, &work.shape, process, timeout).offset(place, mistakes)?;
-        store(&mut work.state, offset, place.scalar, value);
+        let offset = self.context(work, process, timeout).offset(place, mistakes)?;
+        work.store(offset, place.scalar, value);
         Ok(())
     }
 
@@ -534,7 +588,7 @@ impl Machine {
         args: &[(Expr, Option<MtypeId>)],
         findings: &mut Findings,
     ) -> Result<(), RuntimeError> {
-        let context = self.context(&work.state, &work.shape, process, timeout);
+        let context = self.context(work, process, timeout);
         let mut values = Vec::with_capacity(args.len());
         for (arg, set) in args {
             values.push((context.eval(arg, &mut findings.mistakes)?, *set));
@@ -564,7 +618,7 @@ impl Machine {
         let mut remembered: Option<(StateId, Work)> = None;
         let mut steps = 0u64;
         while steps == 0 || at != exit {
-            let context = self.context(&work.state, &work.shape, process, timeout);
+            let context = self.context(work, process, timeout);
             let mut chosen = None;
             for id in self.inner(&context, at) {
                 let possible = match offered {
@@ -598,7 +652,7 @@ impl Machine {
             if told || findings.violations.len() > MAX_VIOLATIONS {
                 return Err(RuntimeError::DStepEndless);
             }
-            if steps.is_power_of_two() {
+            if steps >= FEW_STEPS && steps.is_power_of_two() {
                 remembered = Some((at, work.clone()));
             }
         }
@@ -621,13 +675,13 @@ impl Machine {
         let start = work.shape.bytes;
         let bytes = self.header.process + automaton.locals.bytes as usize;
         self.grow(work, Entity::Process(body), bytes)?;
-        store_u16(&mut work.state, start, automaton.initial.0);
+        work.store(start, CONTROL, i32::from(automaton.initial.0));
         if self.program.uses.priorities {
-            store(&mut work.state, start + 2, Scalar::U8, priority);
+            work.store(start + 2, Scalar::U8, priority);
         }
         for (place, value) in automaton.params.iter().zip(args) {
             let offset = start + self.header.process + place.offset as usize;
-            store(&mut work.state, offset, place.scalar, *value);
+            work.store(offset, place.scalar, *value);
         }
         self.initialize(work, &automaton.init, Some(pid))?;
         Ok(pid as i32)
@@ -644,7 +698,7 @@ impl Machine {
         for step in steps {
             let (place, value) = match step {
                 InitStep::Store(place, value) => {
-                    let context = self.context(&work.state, &work.shape, process, false);
+                    let context = self.context(work, process, false);
                     (place, context.eval(value, &mut mistakes)?)
                 }
                 InitStep::NewChannel(place, kind) => (place, self.create_channel(work, *kind)?),
@@ -675,11 +729,14 @@ impl Machine {
     }
 
     fn note_shape(&self, work: &mut Work) {
-        store_u32(&mut work.state, self.header.shape, work.shape.id);
+        if let Some(touched) = &mut work.touched {
+            touched.reshaped = true;
+        }
+        work.store(self.header.shape, Scalar::I32, work.shape.id as i32);
     }
 
     fn message(&self, work: &Work, number: i32, slot: usize) -> Result<Message, RuntimeError> {
-        let context = self.context(&work.state, &work.shape, None, false);
+        let context = self.context(work, None, false);
         let at = context.channel(number)?;
         let fields =
             (0..at.kind.fields.len()).map(|i| context.message_field(at, slot, i)).collect();
@@ -696,7 +753,7 @@ impl Machine {
         mistakes: &mut Mistakes,
     ) -> Result<usize, RuntimeError> {
         let channel = self.channel_at(&work.shape, number)?;
-        let context = self.context(&work.state, &work.shape, None, false);
+        let context = self.context(work, None, false);
         let fields = &channel.kind.fields;
         if values.len() != fields.len() {
             mistakes.push(RuntimeError::SendFieldCount);
@@ -718,12 +775,24 @@ impl Machine {
         let size = channel.kind.message_bytes as usize;
         let from = message_offset(channel, slot);
         let end = message_offset(channel, count);
-        work.state.copy_within(from..end, from + size);
+        work.open_gap(from..end, size);
         for (i, field) in fields.iter().enumerate() {
-            store(&mut work.state, from + field.offset as usize, field.scalar, value(i));
+            work.store(from + field.offset as usize, field.scalar, value(i));
         }
-        store(&mut work.state, channel.offset, channel.kind.count(), count as i32 + 1);
+        work.store(channel.offset, channel.kind.count(), count as i32 + 1);
         Ok(count)
+    }
+
+    /// Takes a message out of a channel.
+    fn dequeue(&self, work: &mut Work, number: i32, slot: usize) -> Result<(), RuntimeError> {
+        let channel = self.channel_at(&work.shape, number)?;
+        let count = self.context(work, None, false).message_count(channel);
+        let from = message_offset(channel, slot);
+        let end = message_offset(channel, count);
+        let size = channel.kind.message_bytes as usize;
+        work.close_gap(from..end, size);
+        work.store(channel.offset, channel.kind.count(), count as i32 - 1);
+        Ok(())
     }
 
     /// Moves the trace on by an event of the model.
@@ -740,7 +809,7 @@ impl Machine {
         };
         let automaton = self.program.automaton(body);
         let forbidden = automaton.kind == BodyKind::NoTrace;
-        let context = self.context(&work.state, &work.shape, None, false);
+        let context = self.context(work, None, false);
         let mut mistakes = Mistakes::new();
         let concerns =
             |id: TransitionId, mistakes: &mut Mistakes| match &self.program.transition(id).action {
@@ -784,13 +853,13 @@ impl Machine {
         }
         match next {
             Some(state) => {
-                store_u16(&mut work.state, at, state.0);
+                work.store(at, CONTROL, i32::from(state.0));
                 if forbidden && state == self.trace_end {
                     findings.violations.push(Violation::TraceComplete);
                 }
             }
             // Only a run that shows the forbidden events from its start counts.
-            None if forbidden => store_u16(&mut work.state, at, self.trace_end.0),
+            None if forbidden => work.store(at, CONTROL, i32::from(self.trace_end.0)),
             None => findings.violations.push(Violation::TraceMismatch),
         }
         Ok(())
@@ -819,15 +888,4 @@ impl Machine {
         }
         Ok(false)
     }
-}
-
-/// Takes a message out of a channel.
-fn dequeue(state: &mut [u8], channel: ChannelAt<'_>, slot: usize) {
-    let count = count_of(state, channel);
-    let from = message_offset(channel, slot);
-    let end = message_offset(channel, count);
-    let size = channel.kind.message_bytes as usize;
-    state.copy_within(from + size..end, from);
-    state[end - size..end].fill(0);
-    store(state, channel.offset, channel.kind.count(), count as i32 - 1);
 }

@@ -7,21 +7,24 @@
 //! [`Machine::expand`] walks the tree of frames below a state until it comes to states again. The
 //! stack of frames is a vector, so an atomic sequence may be as long as memory allows.
 
+mod footprint;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
 use spinward_program::Program;
-use spinward_program::ir::{Action, StateId, Transition, TransitionId};
+use spinward_program::ir::{Action, BodyId, StateId, Transition, TransitionId};
 use std::hash::Hasher;
 
 use crate::Machine;
 use crate::eval::{Context, Mistakes};
 use crate::exec::{Findings, Guard, Message, Work};
 use crate::memory::load_u16;
-use crate::native::{Native, Walk};
-use crate::shape::Shape;
+use crate::native::{Native, Receivers, Walk};
+use crate::shape::{Placed, Shape};
 use crate::system::{Flow, Sink, Step};
+use crate::touched::Touched;
 use crate::violation::{RuntimeError, Violation};
 
 /// Below this depth of the stack a repeated frame is looked for by comparing with each.
@@ -160,6 +163,9 @@ pub struct Scratch {
     cyclic: bool,
     /// Whether any expansion did: such an atomic sequence need not end.
     pub endless_atomic: bool,
+    /// Room to note what is touched.
+    #[allow(clippy::vec_box, reason = "works take them as they are")]
+    touched: Vec<Box<Touched>>,
     /// States expanded so far.
     expansions: u64,
 }
@@ -319,10 +325,7 @@ impl Machine {
             self.compile();
         }
         let native = self.native.get().and_then(Option::as_ref);
-        let shape = self.shape_of(state);
-        if scratch.shape.as_ref().is_none_or(|last| last.id != shape) {
-            scratch.shape = Some(self.shapes.get(shape));
-        }
+        self.look_at_shape(state, scratch);
         let mut asked = None;
         if let Some(native) = native
             && self.is_plain()
@@ -362,7 +365,7 @@ impl Machine {
                 && self.may_go_natively(frame)
             {
                 let Scratch { walk, findings, steps, .. } = scratch;
-                let Frame { work: Work { state, shape }, timeout, .. } = frame;
+                let Frame { work: Work { state, shape, .. }, timeout, .. } = frame;
                 let prefix = steps.len();
                 let mut sink = After { steps, prefix, sink };
                 let tried = &mut findings.tried;
@@ -446,7 +449,7 @@ impl Machine {
     fn enter(&self, scratch: &mut Scratch, work: Option<Work>, fill: impl FnOnce(&mut Work)) {
         let mut frame = match scratch.spare.pop() {
             Some(frame) => frame,
-            None => Frame::new(Work { state: Vec::new(), shape: self.shapes.get(0) }),
+            None => Frame::new(Work::new(Vec::new(), self.shapes.get(0))),
         };
         if let Some(work) = work {
             scratch.next = Some(std::mem::replace(&mut frame.work, work));
@@ -548,7 +551,7 @@ impl Machine {
         &'a self,
         work: &'a Work,
     ) -> impl Iterator<Item = Violation> + 'a {
-        let context = self.context(&work.state, &work.shape, None, false);
+        let context = self.context(work, None, false);
         self.options.invariants.iter().filter_map(move |&number| {
             let mut mistakes = Mistakes::new();
             let condition = &self.program.conditions[number as usize].expr;
@@ -565,7 +568,7 @@ impl Machine {
 
     /// What is wrong with a state in which nobody can move.
     pub(crate) fn invalid_end(&self, work: &Work) -> Option<Violation> {
-        let context = self.context(&work.state, &work.shape, None, false);
+        let context = self.context(work, None, false);
         let mut processes = work.shape.processes.iter().enumerate();
         if processes.any(|(i, p)| !self.program.automaton(p.kind).state(context.control(i)).end) {
             return Some(Violation::InvalidEndState);
@@ -604,6 +607,7 @@ impl Machine {
                     frame.scan.escape = 0;
                 }
                 frame.offering = false;
+                frame.note_offer();
             }
             let scan = &mut frame.scan;
             let Some(id) = scan.next_transition(&self.program) else {
@@ -619,8 +623,7 @@ impl Machine {
             };
             let process = scan.process;
             let transition = self.program.transition(id);
-            let context =
-                self.context(&frame.work.state, &frame.work.shape, Some(process), frame.timeout);
+            let context = self.context(&frame.work, Some(process), frame.timeout);
             let guard = self.guard(&context, id, scan.moved, findings);
             let step = Step { process: process as u16, transition: id };
             let done = match guard {
@@ -641,7 +644,7 @@ impl Machine {
                 }
                 Ok(Guard::Yes) => {
                     self.determinism(process, id, &frame.work.shape, scan.moved, findings);
-                    copy(&frame.work, next);
+                    next.copy(&frame.work);
                     self.take(next, Some(process), id, frame.timeout, findings)
                 }
                 Err(error) => Err(error),
@@ -653,7 +656,7 @@ impl Machine {
     }
 
     /// Whether a state is asked for its moves only, with nothing else to be looked at.
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.header.claim.is_none() && self.options.invariants.is_empty()
     }
 
@@ -715,7 +718,7 @@ impl Machine {
         scan.escape = 0;
         (scan.next, scan.end) = (0, 0);
         let process = scan.process;
-        let context = self.context(&work.state, &work.shape, Some(process), timeout);
+        let context = self.context(work, Some(process), timeout);
         let automaton = self.program.automaton(work.shape.processes[process].kind);
         let transitions = automaton.state(context.control(process)).transitions.clone();
         if automaton.provided.is_none() && !self.program.uses.priorities {
@@ -808,7 +811,7 @@ impl Machine {
         self.offer(context, transition, &mut offer.message, findings)?;
         (offer.sender, offer.transition, offer.answered) = (sender, transition, false);
         offer.scan = Scan { process: work.shape.processes.len(), ..Scan::default() };
-        copy(work, &mut offer.offered);
+        offer.offered.copy(work);
         self.advance(&mut offer.offered, Some(sender), self.program.transition(transition));
         let others = findings.violations.len();
         self.event(&mut offer.offered, true, &offer.message, transition, findings)?;
@@ -832,7 +835,10 @@ impl Machine {
                     return None;
                 }
                 scan.process -= 1;
-                if scan.process != offer.sender {
+                let channel = offer.message.channel;
+                if scan.process != offer.sender
+                    && self.may_answer(&offer.offered, scan.process, channel)
+                {
                     self.scan_process(&offer.offered, scan, timeout, findings);
                     if !findings.violations.is_empty() {
                         return Some(Taken::nothing());
@@ -842,7 +848,7 @@ impl Machine {
             };
             let process = scan.process;
             let offered = &offer.offered;
-            let context = self.context(&offered.state, &offered.shape, Some(process), timeout);
+            let context = self.context(offered, Some(process), timeout);
             let answers = self.answers(&context, id, &offer.message, findings);
             let done = match answers {
                 Ok(false) if findings.violations.is_empty() => continue,
@@ -850,7 +856,7 @@ impl Machine {
                 Ok(true) => {
                     findings.violations.append(&mut offer.wrong);
                     self.determinism(process, id, &offer.offered.shape, scan.moved, findings);
-                    copy(&offer.offered, next);
+                    next.copy(&offer.offered);
                     self.take_answer(next, process, id, timeout, &offer.message, findings)
                 }
                 Err(error) => Err(error),
@@ -860,6 +866,76 @@ impl Machine {
             let sent = Step { process: offer.sender as u16, transition: offer.transition };
             let received = Step { process: process as u16, transition: id };
             return Some(self.taken([sent, received], 2, process, done, findings));
+        }
+    }
+
+    /// Whether a process may answer an offer, for all that is known without a look at where it is. This
+    /// is asked only where somebody wants to know what is looked at.
+    fn may_answer(&self, offered: &Work, process: usize, channel: i32) -> bool {
+        let receivers = || Receivers::new(&self.program, &self.header);
+        offered.touched.is_none()
+            || self
+                .receivers
+                .get_or_init(receivers)
+                .may_receive(offered.shape.processes[process].kind, channel)
+    }
+
+    /// Tells the moves of some processes if compiled code knows them all, and whether there are any.
+    pub(crate) fn explore_some(
+        &self,
+        state: &[u8],
+        processes: &[usize],
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<bool>> {
+        let Some(native) = self.native.get().and_then(Option::as_ref) else {
+            return ControlFlow::Continue(None);
+        };
+        self.look_at_shape(state, scratch);
+        let Scratch { walk, findings, shape: Some(shape), .. } = scratch else {
+            return ControlFlow::Continue(None);
+        };
+        walk.begin(self, native, shape, false, sink.needs_steps(), &mut findings.tried);
+        for &process in processes {
+            if walk.is_filled() || !walk.find(native, shape, state, process) {
+                walk.forget();
+                return ControlFlow::Continue(None);
+            }
+        }
+        walk.tell(|state, steps| sink.successor(state, steps)).map_continue(Some)
+    }
+
+    /// What is wrong in a state in which no process has a move, in a system in which nothing but moves is
+    /// looked at.
+    pub(crate) fn explore_stuck(
+        &self,
+        state: &[u8],
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> Flow {
+        if self.program.uses.timeout {
+            return self.explore(state, scratch, sink);
+        }
+        self.look_at_shape(state, scratch);
+        let Some(shape) = scratch.shape.as_ref().filter(|_| self.options.end_states) else {
+            return Flow::Continue(());
+        };
+        let at_end = |process: &Placed<BodyId>| {
+            let control = StateId(load_u16(state, process.offset));
+            self.program.automaton(process.kind).state(control).end
+        };
+        if shape.processes.iter().all(at_end) {
+            return Flow::Continue(());
+        }
+        sink.violation(Violation::InvalidEndState, &[])
+    }
+
+    /// Keeps the shape of a state at hand.
+    #[inline]
+    fn look_at_shape(&self, state: &[u8], scratch: &mut Scratch) {
+        let id = self.shape_of(state);
+        if scratch.shape.as_ref().is_none_or(|last| last.id != id) {
+            scratch.shape = Some(self.shapes.get(id));
         }
     }
 
@@ -877,12 +953,12 @@ impl Machine {
             (scan.next, scan.end) = (transitions.start, transitions.end);
         }
         while let Some(id) = scan.next_transition(&self.program) {
-            let context = self.context(&frame.work.state, &frame.work.shape, None, frame.timeout);
+            let context = self.context(&frame.work, None, frame.timeout);
             let done = match self.guard(&context, id, scan.moved, findings) {
                 Ok(Guard::No | Guard::Offer) if findings.violations.is_empty() => continue,
                 Ok(Guard::No | Guard::Offer) => return Some(Taken::nothing()),
                 Ok(Guard::Yes) => {
-                    copy(&frame.work, next);
+                    next.copy(&frame.work);
                     self.take(next, None, id, frame.timeout, findings)
                 }
                 Err(error) => Err(error),
@@ -984,11 +1060,3 @@ impl Machine {
 
 /// The claim, as one that goes on alone.
 pub(crate) const CLAIM: usize = Step::CLAIM as usize;
-
-fn copy(from: &Work, to: &mut Work) {
-    to.state.clear();
-    to.state.extend_from_slice(&from.state);
-    if !Arc::ptr_eq(&from.shape, &to.shape) {
-        to.shape = from.shape.clone();
-    }
-}

@@ -12,11 +12,12 @@ mod memory;
 mod native;
 mod shape;
 pub mod system;
+mod touched;
 pub mod view;
 pub mod violation;
 
 pub use explore::Scratch;
 pub use machine::{Config, Machine, Move, Options};
-pub use system::{Flow, Sink, Step, System};
+pub use system::{Actor, Flow, Footprint, Sink, Step, System};
 pub use view::View;
 pub use violation::{RuntimeError, Violation};

@@ -1,17 +1,19 @@
 //! The machine: a program and what is watched in it.
 
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use spinward_program::Program;
 use spinward_program::ir::{Action, Block, BodyId, StateId};
 
+use crate::eval::CONTROL;
 use crate::exec::{Findings, Work};
 use crate::explore::{CLAIM, Scratch, Taken};
 use crate::memory::{load, load_u16, load_u32, store_u16};
-use crate::native::Native;
+use crate::native::{Native, Receivers};
 use crate::shape::{Header, Shapes};
-use crate::system::{Flow, Sink, Step, System};
+use crate::system::{Actor, Flow, Footprint, Sink, Step, System};
 use crate::view::{ChannelView, ProcessView, View};
 use crate::violation::{RuntimeError, Violation};
 
@@ -43,6 +45,8 @@ pub struct Machine {
     initial: Vec<u8>,
     /// Compiled guards and effects.
     pub(crate) native: OnceLock<Option<Native>>,
+    /// Who may take messages that are offered, if that was asked.
+    pub(crate) receivers: OnceLock<Receivers>,
     /// Whether the machine compiles them when a search has gone on for a while.
     pub(crate) compiles: bool,
 }
@@ -94,6 +98,7 @@ impl Machine {
             stop,
             initial: Vec::new(),
             native: OnceLock::new(),
+            receivers: OnceLock::new(),
             compiles: false,
         };
         machine.initial = machine.first_state()?;
@@ -115,8 +120,7 @@ impl Machine {
     }
 
     fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {
-        let mut work =
-            Work { state: vec![0; self.header.end], shape: self.shapes.get(Shapes::EMPTY) };
+        let mut work = Work::new(vec![0; self.header.end], self.shapes.get(Shapes::EMPTY));
         let initial = |body| self.program.automaton(body).initial.0;
         if let (Some(at), Some(body)) = (self.header.claim, self.options.claim) {
             store_u16(&mut work.state, at, initial(body));
@@ -151,7 +155,7 @@ impl Machine {
     }
 
     fn work(&self, state: &[u8]) -> Work {
-        Work { state: state.to_vec(), shape: self.shapes.get(self.shape_of(state)) }
+        Work::new(state.to_vec(), self.shapes.get(self.shape_of(state)))
     }
 
     /// Where every run starts.
@@ -215,7 +219,7 @@ impl Machine {
         let values = |block: &Block, base: usize| {
             block.slots.iter().map(|s| load(state, base + s.offset as usize, s.scalar)).collect()
         };
-        let context = self.context(state, &work.shape, None, false);
+        let context = self.context(&work, None, false);
         let processes = (0..work.shape.processes.len())
             .map(|i| {
                 let at = work.shape.processes[i];
@@ -277,6 +281,50 @@ impl System for Machine {
 
     fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         self.explore(state, scratch, sink)
+    }
+
+    fn has_actors(&self) -> bool {
+        self.is_plain() && self.header.trace.is_none()
+    }
+
+    fn actors(&self, state: &[u8]) -> usize {
+        if !(self.compiles || self.expands_some()) || !self.has_actors() {
+            return 0;
+        }
+        self.shapes.get(self.shape_of(state)).processes.len()
+    }
+
+    fn position(&self, state: &[u8], actor: usize) -> Range<usize> {
+        let start = self.shapes.get(self.shape_of(state)).processes[actor].offset;
+        start..start + CONTROL.bytes() as usize
+    }
+
+    fn footprint(
+        &self,
+        state: &[u8],
+        actor: usize,
+        scratch: &mut Scratch,
+        out: &mut Footprint,
+    ) -> Actor {
+        self.footprint(state, actor, scratch, out)
+    }
+
+    fn expands_some(&self) -> bool {
+        matches!(self.native.get(), Some(Some(_)))
+    }
+
+    fn expand_some(
+        &self,
+        state: &[u8],
+        actors: &[usize],
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<bool>> {
+        self.explore_some(state, actors, scratch, sink)
+    }
+
+    fn expand_stuck(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        self.explore_stuck(state, scratch, sink)
     }
 
     #[inline]

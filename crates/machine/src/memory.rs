@@ -38,11 +38,6 @@ pub fn load_u32(bytes: &[u8], offset: usize) -> u32 {
     u32::from_le_bytes(*bytes[offset..].first_chunk().expect("four bytes"))
 }
 
-/// Four bytes, unsigned.
-pub fn store_u32(bytes: &mut [u8], offset: usize, value: u32) {
-    bytes[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

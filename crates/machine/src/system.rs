@@ -1,6 +1,6 @@
 //! The seam between the machine and the searches: a graph whose nodes are strings of bytes.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use spinward_program::ir::TransitionId;
 
@@ -57,6 +57,34 @@ pub trait Sink {
     }
 }
 
+/// What the moves of one actor depend on, and what they do.
+#[derive(Debug, Default)]
+pub struct Footprint {
+    /// By byte of the state: all bits if the moves depend on it.
+    pub read: Vec<u8>,
+    /// The first of these bytes in the order in which they are looked at: to compute an index, and others.
+    pub order: [Vec<u32>; 2],
+    /// Where the moves lead, one state behind the other.
+    pub states: Vec<u8>,
+    /// By byte of these: all bits if the move put it there; else it is as in the state moved from.
+    pub written: Vec<u8>,
+    /// By move: how many steps it takes.
+    pub lengths: Vec<u32>,
+    /// How many places were looked at and changed to find that out, on the longest way.
+    pub effort: usize,
+}
+
+/// What is known of the moves of one actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// All, and nothing is wrong with them.
+    Known,
+    /// They may be too many, or lead to states of other layouts.
+    Unknown,
+    /// Something is wrong with them.
+    Wrong,
+}
+
 /// A graph to search.
 ///
 /// Equal [keys](System::key) mean equal states. `expand` calls the sink in SPIN's order: processes
@@ -76,6 +104,56 @@ pub trait System: Sync {
 
     /// All successors of a state and all that is wrong in it.
     fn expand(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow;
+
+    /// Whether states have [actors](System::actors), perhaps not from the start. Then every move takes a
+    /// step, and a state's successors are told from its last actor to its first.
+    fn has_actors(&self) -> bool {
+        false
+    }
+
+    /// How many actors a state has, of which each has moves of its own; none if these cannot be told
+    /// apart.
+    fn actors(&self, _state: &[u8]) -> usize {
+        0
+    }
+
+    /// Which bytes of a state say best what an actor will look at.
+    fn position(&self, _state: &[u8], _actor: usize) -> Range<usize> {
+        0..0
+    }
+
+    /// What the moves of an actor depend on.
+    fn footprint(
+        &self,
+        _state: &[u8],
+        _actor: usize,
+        _scratch: &mut Self::Scratch,
+        _out: &mut Footprint,
+    ) -> Actor {
+        Actor::Unknown
+    }
+
+    /// Whether the moves of some actors can be told without those of the others, for most of them.
+    fn expands_some(&self) -> bool {
+        false
+    }
+
+    /// Tells the moves of some actors, and whether there are any. None: nothing is told, the state must be
+    /// expanded.
+    fn expand_some(
+        &self,
+        _state: &[u8],
+        _actors: &[usize],
+        _scratch: &mut Self::Scratch,
+        _sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<bool>> {
+        ControlFlow::Continue(None)
+    }
+
+    /// Tells what comes of a state in which no actor has a move, and nothing is wrong with any.
+    fn expand_stuck(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow {
+        self.expand(state, scratch, sink)
+    }
 
     /// A number for how a state is laid out; states with the same number are of the same length.
     fn layout(&self, state: &[u8]) -> u32 {

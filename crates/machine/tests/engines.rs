@@ -1,52 +1,18 @@
 //! Compiled code against the interpreter, state by state: the same successors by the same steps, the
 //! same violations, in the same order, and the same transitions looked at.
 
+mod common;
+
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use spinward_machine::{Flow, Machine, Options, Sink, Step, System, Violation};
+use common::{Event, Events, models, program};
+use spinward_machine::{Machine, Options, System};
 use spinward_program::Program;
 
 /// States of each model that are compared.
 const STATES: usize = 3000;
-
-#[derive(Debug, PartialEq)]
-enum Event {
-    Successor(Vec<u8>, Vec<Step>),
-    Violation(Violation, Vec<Step>),
-}
-
-#[derive(Default)]
-struct Events(Vec<Event>);
-
-impl Sink for Events {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        self.0.push(Event::Successor(state.to_vec(), steps.to_vec()));
-        Flow::Continue(())
-    }
-
-    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        self.0.push(Event::Violation(violation, steps.to_vec()));
-        Flow::Continue(())
-    }
-}
-
-fn models(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let files = folder.read_dir().expect("a folder of models");
-    let mut models: Vec<_> = files
-        .map(|file| file.expect("a file").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "pml"))
-        .collect();
-    models.sort();
-    models
-}
-
-fn program(path: &Path) -> Option<Program> {
-    let loaded = spinward_promela::load(path, &spinward_promela::Options::default());
-    spinward_program::lower(&loaded).0
-}
 
 /// Compares the engines on a program, with or without one of its claims.
 fn compare(path: &Path, program: &Arc<Program>, options: Options) {

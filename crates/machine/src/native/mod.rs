@@ -23,7 +23,7 @@ mod kinds;
 mod walk;
 
 use std::mem::ManuallyDrop;
-use std::ops::Range;
+use std::ops::{BitOr, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cranelift_codegen::Context;
@@ -133,12 +133,9 @@ impl Native {
         let target = Target { program, header, kinds: &kinds, traced };
         let mut compiler = Compiler::new(target)?;
         let mut starts = Vec::with_capacity(program.automata.len());
-        let mut receives = Vec::with_capacity(program.automata.len());
         let mut declared = Vec::new();
         for automaton in &program.automata {
             starts.push(declared.len());
-            let channels = |state| channels_of(program, &kinds, state);
-            receives.push(automaton.states.iter().map(channels).fold(0, |all, some| all | some));
             for state in &automaton.states {
                 if stop.load(Ordering::Relaxed) {
                     return Err(Failed);
@@ -177,7 +174,7 @@ impl Native {
         Ok(Self {
             entries: declared.into_iter().map(entry).collect(),
             starts,
-            receives,
+            receives: received(program, &kinds),
             closes_cycle: chains::closing(program),
             fields: messages.chain(arguments).max().unwrap_or(0),
             _kinds: kinds,
@@ -223,6 +220,30 @@ fn may_answer(program: &Program, transition: &Transition) -> bool {
             may_answer_in(program, program.automaton(transition.body).state(*entry))
         }
         _ => false,
+    }
+}
+
+/// By body: on which channels it may take an offered message, as bits by their number modulo 64.
+fn received(program: &Program, kinds: &Kinds) -> Vec<u64> {
+    let of_body = |automaton: &Automaton| {
+        let channels = automaton.states.iter().map(|state| channels_of(program, kinds, state));
+        channels.fold(0, BitOr::bitor)
+    };
+    program.automata.iter().map(of_body).collect()
+}
+
+/// Who may take messages that are offered.
+#[derive(Debug)]
+pub(crate) struct Receivers(Vec<u64>);
+
+impl Receivers {
+    pub fn new(program: &Program, header: &Header) -> Self {
+        Self(received(program, &Kinds::new(program, header)))
+    }
+
+    /// Whether a process may take a message that is offered on a channel.
+    pub fn may_receive(&self, body: BodyId, channel: i32) -> bool {
+        self.0[body.0 as usize] & walk::channel_bit(channel) != 0
     }
 }
 

@@ -311,7 +311,8 @@ impl Walk {
         Flow::Continue(())
     }
 
-    fn forget(&mut self) {
+    /// Forgets the moves found.
+    pub fn forget(&mut self) {
         self.used = 0;
         self.atomic.clear();
         self.ends.clear();
@@ -552,8 +553,7 @@ pub(super) unsafe extern "C" fn create(
         let machine = &*walk.machine;
         let old = &*walk.shape;
         let shape = machine.shapes.get(old.id);
-        let work =
-            walk.work.get_or_insert_with(|| Work { state: Vec::new(), shape: shape.clone() });
+        let work = walk.work.get_or_insert_with(|| Work::new(Vec::new(), shape.clone()));
         work.shape = shape;
         work.state.clear();
         work.state.extend_from_slice(std::slice::from_raw_parts(state, old.bytes));

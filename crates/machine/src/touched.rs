@@ -1,0 +1,111 @@
+//! Which bytes of a state matter to a move, and which it changes.
+
+use std::cell::{Cell, Ref, RefCell};
+
+/// What was looked at and changed on the way from one state to another. Bytes that were changed before
+/// they were looked at do not matter.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// By byte: all bits, or none. Looking at a state does not need a state of one's own.
+    read: Vec<Cell<u8>>,
+    /// The first bytes looked at, in order: those for an index, and others.
+    order: RefCell<[Vec<u32>; 2]>,
+    /// How many places were looked at and changed.
+    effort: Cell<usize>,
+    /// Whether an index is computed.
+    for_index: Cell<bool>,
+    written: Vec<u8>,
+    /// Whether processes or channels were created, or are gone: then bytes changed that nobody wrote.
+    pub reshaped: bool,
+}
+
+/// Of so many bytes the order is kept.
+const MAX_ORDER: usize = 32;
+
+/// A byte that counts.
+pub const ALL: u8 = u8::MAX;
+
+impl Clone for Touched {
+    fn clone(&self) -> Self {
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.read.clone_from(&source.read);
+        let source_order = source.order.borrow();
+        let orders = self.order.get_mut().iter_mut().zip(&*source_order);
+        orders.for_each(|(order, source)| order.clone_from(source));
+        self.effort.set(source.effort.get());
+        self.for_index.set(source.for_index.get());
+        self.written.clone_from(&source.written);
+        self.reshaped = source.reshaped;
+    }
+}
+
+impl Touched {
+    /// Nothing yet, of a state with so many bytes.
+    pub fn begin(&mut self, bytes: usize) {
+        self.read.clear();
+        self.read.resize(bytes, Cell::new(0));
+        self.order.get_mut().iter_mut().for_each(Vec::clear);
+        self.effort.set(0);
+        self.for_index.set(false);
+        self.written.clear();
+        self.written.resize(bytes, 0);
+        self.reshaped = false;
+    }
+
+    /// Notes that bytes were looked at.
+    pub fn read(&self, start: usize, bytes: usize) {
+        // There may be fewer, or more than at first: whoever asks does not care for other layouts.
+        self.effort.update(|effort| effort + 1);
+        let end = (start + bytes).min(self.read.len());
+        let order = &mut self.order.borrow_mut()[usize::from(!self.for_index.get())];
+        for byte in (start..end).filter(|&byte| self.written[byte] == 0) {
+            self.read[byte].set(ALL);
+            if order.len() < MAX_ORDER && !order.contains(&(byte as u32)) {
+                order.push(byte as u32);
+            }
+        }
+    }
+
+    /// Notes that bytes were changed.
+    pub fn write(&mut self, start: usize, bytes: usize) {
+        self.effort.update(|effort| effort + 1);
+        self.written.iter_mut().skip(start).take(bytes).for_each(|written| *written = ALL);
+    }
+
+    /// Adds what another one looked at.
+    pub fn add_read(&self, other: &Self) {
+        for (read, other) in self.read.iter().zip(&other.read) {
+            read.set(read.get() | other.get());
+        }
+    }
+
+    /// Notes whether an index is computed from now on; whether one was.
+    pub fn set_for_index(&self, for_index: bool) -> bool {
+        self.for_index.replace(for_index)
+    }
+
+    /// How many places were looked at and changed.
+    pub fn effort(&self) -> usize {
+        self.effort.get()
+    }
+
+    /// The first bytes looked at, in order: those for an index, and others.
+    pub fn order(&self) -> Ref<'_, [Vec<u32>; 2]> {
+        self.order.borrow()
+    }
+
+    /// By byte: all bits if it was looked at.
+    pub fn all_read(&self) -> impl Iterator<Item = u8> + '_ {
+        self.read.iter().map(Cell::get)
+    }
+
+    /// By byte: all bits if it was changed.
+    pub fn all_written(&self) -> &[u8] {
+        &self.written
+    }
+}
