@@ -43,6 +43,12 @@ impl<T: Copy> Buffer<T> {
         Ok(&mut self.items)
     }
 
+    /// Drops all but the first elements.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         self.items.pop()

@@ -76,6 +76,12 @@ pub enum Stopped {
     Limit(Limit),
 }
 
+impl From<Limit> for Stopped {
+    fn from(limit: Limit) -> Self {
+        Self::Limit(limit)
+    }
+}
+
 /// An error and a run that shows it.
 #[derive(Clone, Debug)]
 pub struct Found {

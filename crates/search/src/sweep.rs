@@ -1,11 +1,12 @@
 //! A sweep through all states, and where something is wrong a search for a run to it.
 //!
-//! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever
-//! order (`all_states.rs`). If something is wrong, people want a short run to it, which a [breadth-first
-//! search](crate::bfs) finds, unless there are too many states nearer than the error: then another
-//! sweep, which remembers its way (`retrace.rs`), or a [depth-first search](crate::dfs) may find a
-//! longer run soon. All are tried in turn, each with ten times as many states as the time before; so
-//! none costs much more than the best one alone, and the answer depends on no clock.
+//! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever order
+//! (`all_states.rs`). If something is wrong, people want a short run to it, which a breadth-first
+//! search finds (`nearest.rs`, or where that cannot be [`bfs`](crate::bfs)), unless there are too
+//! many states nearer than the error: then another sweep, which remembers its way (`retrace.rs`),
+//! or a [depth-first search](crate::dfs) may find a longer run soon. All are tried in turn, each
+//! with ten times as many states as the time before; so none costs much more than the best one
+//! alone, and the answer depends on no clock.
 //!
 //! *Cost*: without errors that of the sweep; with errors that of the sweep and some three times that
 //! of the search that finds a run first.
@@ -13,6 +14,8 @@
 mod all_states;
 mod form;
 mod known;
+mod nearest;
+mod remembered;
 mod retrace;
 
 use std::time::{Duration, Instant};
@@ -81,13 +84,15 @@ pub fn sweep<S: System>(
         return (swept.outcome, Answered::Sweep);
     }
     let mut request = request.clone();
+    let mut states = FIRST_STATES;
     if swept.outcome.is_complete() {
         request.errors = swept.errors.len().min(Outcome::MAX_ERRORS);
+        // As many as there are could be borne before.
+        states = states.max(swept.outcome.counts.states);
     }
     let time = request.limits.time;
     let mut best: Option<(Outcome, Answered)> = None;
     let mut limit = None;
-    let mut states = FIRST_STATES;
     'searches: loop {
         let mut larger = false;
         for answered in [Answered::BreadthFirst, Answered::Retraced, Answered::DepthFirst] {
@@ -101,6 +106,9 @@ pub fn sweep<S: System>(
             request.limits.max_states = bounded.then_some(states);
             request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
             let outcome = match answered {
+                Answered::BreadthFirst if nearest::suits(system, &request) => {
+                    nearest::nearest(system, scratch, &request, progress)
+                }
                 Answered::BreadthFirst => bfs(system, scratch, &request, progress),
                 Answered::Retraced => retrace(system, scratch, &request, progress),
                 _ => dfs(system, scratch, &request, progress),

@@ -71,7 +71,7 @@ impl Setting {
                 compare(what, ours.to_string(), spins.to_string());
             }
         }
-        if let Some(spins) = self.shortest.filter(|_| search == Search::Bfs) {
+        if let Some(spins) = self.shortest.filter(|_| search != Search::Dfs) {
             let ours = report.errors.iter().map(|error| error.steps).min().unwrap_or(0);
             compare("shortest run", ours.to_string(), spins.to_string());
         }
@@ -100,4 +100,9 @@ fn depth_first_search_finds_what_spin_finds() {
 #[test]
 fn breadth_first_search_finds_the_same_by_shortest_runs() {
     compare_all(Search::Bfs);
+}
+
+#[test]
+fn the_usual_search_finds_the_same_by_shortest_runs() {
+    compare_all(Search::Auto);
 }

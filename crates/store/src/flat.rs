@@ -14,13 +14,15 @@
 //! *Cost*: the bytes of a key and one more, in slots of which some two thirds are in use. A key is
 //! hashed again about once.
 
+#![allow(unsafe_code, reason = "this is done for each transition; each block says why it is sound")]
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::Full;
 use crate::budget::Budget;
 use crate::index::prefix;
-use crate::zeroed::{Zeroed, equal, load, prefetch, store, trim};
+use crate::zeroed::{Block, equal, prefetch, trim};
 
 /// Slots in a group.
 const GROUP: usize = 16;
@@ -33,6 +35,9 @@ const WORD: usize = size_of::<u64>();
 
 /// Words of a segment.
 const SEGMENT: usize = 1 << 12;
+
+/// For how many keys waits for memory overlap.
+const TOGETHER: usize = 32;
 
 /// Bytes in a line of the cache.
 const LINE: usize = 64;
@@ -73,7 +78,7 @@ pub struct Flat {
     len: u64,
     version: u64,
     /// Memory of segments that were used before, and is zero again.
-    free: Vec<Zeroed<u64>>,
+    free: Vec<Block<SEGMENT>>,
     /// Bytes taken from the budget.
     taken: u64,
     budget: Arc<Budget>,
@@ -95,7 +100,7 @@ impl Flat {
     }
 
     /// The hash of a key: two words at a time are multiplied, as in *wyhash* (Wang Yi).
-    #[inline]
+    #[inline(always)]
     pub fn hash(key: &[u64]) -> u64 {
         const SECRETS: [u64; 4] = [
             0xa076_1d64_78bd_642f,
@@ -118,6 +123,12 @@ impl Flat {
         fold(hash ^ SECRETS[3], SECRETS[0])
     }
 
+    /// Which of some owners a key with a hash belongs to, by bits that choose nothing else.
+    #[inline(always)]
+    pub fn owner(hash: u64, owners: usize) -> usize {
+        (usize::from(hash as u16) * owners) >> u16::BITS
+    }
+
     /// How many keys.
     pub fn len(&self) -> u64 {
         self.len
@@ -134,11 +145,7 @@ impl Flat {
         let Some(Some(class)) = self.classes.get(bytes) else {
             return Spot { segment: u32::MAX, group: 0 };
         };
-        let number = class.number(hash);
-        let segment = &class.segments[number];
-        let group = segment.home(hash);
-        prefetch(&segment.words[TAGS * group]);
-        Spot { segment: number as u32, group: group as u32 }
+        class.locate(hash)
     }
 
     /// Brings into the cache the slot where a key probably is, or will be. To be called some time
@@ -148,21 +155,7 @@ impl Flat {
         if let Some(Some(class)) = self.classes.get(bytes)
             && let Some(segment) = class.segments.get(spot.segment as usize)
         {
-            let group = spot.group as usize;
-            let tags = segment.tags(group);
-            let candidates = match equal(tags, tag(hash)) {
-                0 => equal(tags, 0),
-                matching => matching,
-            };
-            if candidates != 0 {
-                let start = segment.slot(bytes, group, first(candidates));
-                let line = |at: usize| prefetch(&segment.words[at / WORD]);
-                line(start);
-                line(start + bytes - 1);
-                if bytes > LINE {
-                    (start..start + bytes).step_by(LINE).skip(1).for_each(line);
-                }
-            }
+            segment.prefetch(&class.shape, hash, spot.group as usize);
         }
     }
 
@@ -183,12 +176,60 @@ impl Flat {
     ) -> Result<bool, Full> {
         if let Some(Some(class)) = self.classes.get_mut(bytes)
             && let Some(segment) = class.segments.get_mut(spot.segment as usize)
-            && let Some(new) = segment.insert(key, bytes, hash, spot.group as usize)
+            && let Some(new) = segment.insert(&class.shape, key, hash, spot.group as usize)
         {
             self.len += u64::from(new);
             return Ok(new);
         }
         self.insert(key, bytes, hash)
+    }
+
+    /// Inserts keys of so many bytes, and calls with those that are new. Waits for memory overlap.
+    #[inline]
+    pub fn insert_all<const W: usize, E: From<Full>>(
+        &mut self,
+        bytes: usize,
+        keys: &[[u64; W]],
+        hashes: &[u64],
+        mut new: impl FnMut(&[u64; W]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !matches!(self.classes.get(bytes), Some(Some(_))) {
+            self.make_class(bytes)?;
+        }
+        let [mut now, mut later] = [[Spot::default(); TOGETHER]; 2];
+        let groups = || keys.chunks(TOGETHER).zip(hashes.chunks(TOGETHER));
+        let next = groups().skip(1).map(|(_, hashes)| hashes).chain([&[][..]]);
+        self.class(bytes).locate_all(hashes, &mut now);
+        for ((keys, hashes), next) in groups().zip(next) {
+            let class = self.class(bytes);
+            for (&hash, &spot) in hashes.iter().zip(&now) {
+                let segment = &class.segments[spot.segment as usize];
+                segment.prefetch(&class.shape, hash, spot.group as usize);
+            }
+            class.locate_all(next, &mut later);
+            let mut at = 0;
+            while at < keys.len() {
+                let class = self.classes[bytes].as_mut().expect("made above");
+                let (inserted, count) =
+                    class.insert_until_full(&keys[at..], &hashes[at..], &now[at..], &mut new)?;
+                self.len += count;
+                at += inserted;
+                if at < keys.len() {
+                    self.grow(bytes, hashes[at])?;
+                    // Keys were moved.
+                    let class = self.class(bytes);
+                    class.locate_all(&hashes[at..], &mut now[at..]);
+                    class.locate_all(next, &mut later);
+                }
+            }
+            now = later;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn class(&self, bytes: usize) -> &Class {
+        self.classes[bytes].as_ref().expect("a class that was made")
     }
 
     /// Inserts a key of so many bytes; whether it is new.
@@ -198,6 +239,17 @@ impl Flat {
         let new = self.put(key, bytes, hash)?;
         self.len += u64::from(new);
         Ok(new)
+    }
+
+    /// Whether a key of so many bytes is there.
+    #[inline]
+    pub fn contains(&self, key: &[u64], bytes: usize, hash: u64) -> bool {
+        match self.classes.get(bytes) {
+            Some(Some(class)) => {
+                class.segments[class.number(hash)].contains(&class.shape, key, hash)
+            }
+            _ => self.large.contains(key),
+        }
     }
 
     #[inline(always)]
@@ -212,7 +264,7 @@ impl Flat {
             };
             let number = class.number(hash);
             let segment = &mut class.segments[number];
-            match segment.insert(key, bytes, hash, segment.home(hash)) {
+            match segment.insert(&class.shape, key, hash, class.shape.home(hash)) {
                 Some(new) => return Ok(new),
                 None => self.grow(bytes, hash)?,
             }
@@ -235,9 +287,10 @@ impl Flat {
             self.classes.resize_with(bytes + 1, || None);
         }
         self.pay(size_of::<Class>())?;
-        let first = self.segment(bytes, 0)?;
+        let segments = vec![self.segment(0)?];
+        let shape = Shape::new(bytes, self.density);
         self.classes[bytes] =
-            Some(Box::new(Class { segments: vec![first], directory: vec![0], depth: 0 }));
+            Some(Box::new(Class { shape, segments, directory: vec![0], depth: 0 }));
         Ok(())
     }
 
@@ -253,8 +306,8 @@ impl Flat {
         }
         // All that can fail comes before anything is changed.
         self.pay(directory * size_of::<u32>())?;
-        let lower = self.segment(bytes, depth + 1)?;
-        let upper = match self.segment(bytes, depth + 1) {
+        let lower = self.segment(depth + 1)?;
+        let upper = match self.segment(depth + 1) {
             Ok(upper) => upper,
             Err(full) => {
                 self.set_free(lower.words);
@@ -262,34 +315,27 @@ impl Flat {
             }
         };
         let class = self.classes[bytes].as_mut().expect("as above");
-        let old = class.split(bytes, hash, [lower, upper]);
+        let old = class.split(hash, [lower, upper]);
         self.set_free(old);
         Ok(())
     }
 
     /// An empty segment for keys that have so many bits of the hash in common.
-    fn segment(&mut self, bytes: usize, depth: u32) -> Result<Segment, Full> {
-        let groups = groups(bytes);
-        let slots = GROUP * groups;
-        let spare = match self.density {
-            Density::Fast => 3 * slots / 16,
-            Density::Small => slots.div_ceil(64),
-        };
+    fn segment(&mut self, depth: u32) -> Result<Segment, Full> {
         let words = match self.free.pop() {
             Some(words) => words,
             None => {
                 // Lists may have room for twice as many.
-                let lists = 2 * size_of::<(Segment, Zeroed<u64>)>();
+                let lists = 2 * size_of::<(Segment, Block<SEGMENT>)>();
                 self.pay(SEGMENT * WORD + lists)?;
-                Zeroed::try_new(SEGMENT).ok_or(Full::Memory)?
+                Block::try_new().ok_or(Full::Memory)?
             }
         };
-        let [groups, room] = [groups, slots - spare].map(|number| number as u32);
-        Ok(Segment { words, groups, used: 0, room, depth })
+        Ok(Segment { words, used: 0, depth })
     }
 
     /// Keeps the memory of a segment for another.
-    fn set_free(&mut self, mut words: Zeroed<u64>) {
+    fn set_free(&mut self, mut words: Block<SEGMENT>) {
         words.fill(0);
         self.free.push(words);
     }
@@ -308,57 +354,76 @@ impl Flat {
     /// Calls for each key with a number of bytes that counts.
     pub fn each(&self, counts: impl Fn(usize) -> bool, mut call: impl FnMut(&[u64])) {
         let mut key = Vec::new();
-        for (bytes, class) in self.classes.iter().enumerate().filter(|(bytes, _)| counts(*bytes)) {
-            for segment in class.iter().flat_map(|class| &class.segments) {
-                segment.each(bytes, &mut key, &mut call);
+        for (bytes, class) in self.classes.iter().enumerate() {
+            if let Some(class) = class.as_ref().filter(|_| counts(bytes)) {
+                let each = |segment: &Segment| segment.each(&class.shape, &mut key, &mut call);
+                class.segments.iter().for_each(each);
             }
         }
         self.large.iter().filter(|key| counts(size_of_val(&***key))).for_each(|key| call(key));
     }
 
-    /// Replaces each key with a number of bytes that counts by another, which `call` appends to a
-    /// list, saying how many bytes it has; unequal ones by unequal ones. If there is no room for all,
-    /// what is left is of no use.
+    /// Replaces each key with a number of bytes that counts, in all of some sets, by another, which
+    /// `call` appends to a list, saying how many bytes it has; unequal ones by unequal ones. `owner` says
+    /// by its hash in which set it is put. If there is no room for all, what is left is of no use.
     pub fn replace(
-        &mut self,
+        sets: &mut [&mut Self],
         counts: impl Fn(usize) -> bool,
+        owner: impl Fn(u64) -> usize,
         mut call: impl FnMut(&[u64], &mut Vec<u64>) -> Result<usize, Full>,
     ) -> Result<(), Full> {
-        self.version += 1;
         let mut key = Vec::new();
-        let mut others = Others::default();
+        let mut others: Vec<_> = sets.iter().map(|_| Others::default()).collect();
+        let mut words = Vec::new();
+        let mut add = |sets: &mut [&mut Self], key: &[u64]| {
+            words.clear();
+            let bytes = call(key, &mut words)?;
+            let hash = Self::hash(&words);
+            let to = owner(hash);
+            others[to].add(&words, bytes, hash);
+            if others[to].keys.len() >= TOGETHER {
+                sets[to].put_all(&mut others[to])?;
+            }
+            Ok::<_, Full>(())
+        };
         // All that is replaced is taken out first.
-        let classes = self.classes.iter_mut().enumerate().filter(|(bytes, _)| counts(*bytes));
-        let old: Vec<_> =
-            classes.filter_map(|(bytes, class)| Some((bytes, class.take()?))).collect();
-        let large: Vec<_> = self.large.extract_if(|key| counts(size_of_val(&**key))).collect();
-        let mut freed = 0;
-        for key in large {
-            others.add(|words| call(&key, words))?;
-            freed += size_of_val(&*key) + HEAP_BYTES;
-            self.put_all(&mut others)?;
-        }
-        if freed > 0 {
-            // The allocator may keep it till then.
-            trim();
-            self.give_back(freed);
-        }
-        for (bytes, class) in old {
-            for segment in class.segments {
-                let mut full = Ok(());
-                segment.each(bytes, &mut key, &mut |key| {
-                    if full.is_ok() {
-                        full = others.add(|words| call(key, words));
-                    }
-                    if others.keys.len() >= TOGETHER && full.is_ok() {
-                        full = self.put_all(&mut others);
-                    }
-                });
-                full?;
-                self.set_free(segment.words);
+        let old: Vec<_> = sets.iter_mut().map(|set| set.take_out(&counts)).collect();
+        for (from, Removed { classes, large }) in old.into_iter().enumerate() {
+            let mut freed = 0;
+            for key in large {
+                add(sets, &key)?;
+                sets[from].len -= 1;
+                freed += size_of_val(&*key) + HEAP_BYTES;
+            }
+            if freed > 0 {
+                // The allocator may keep it till then.
+                trim();
+                sets[from].give_back(freed);
+            }
+            for class in classes {
+                for segment in class.segments {
+                    let mut full = Ok(());
+                    segment.each(&class.shape, &mut key, &mut |key| {
+                        if full.is_ok() {
+                            full = add(sets, key);
+                        }
+                    });
+                    full?;
+                    sets[from].len -= u64::from(segment.used);
+                    sets[from].set_free(segment.words);
+                }
             }
         }
-        self.put_all(&mut others)
+        sets.iter_mut().zip(&mut others).try_for_each(|(set, others)| set.put_all(others))
+    }
+
+    /// Takes out all keys with a number of bytes that counts.
+    fn take_out(&mut self, counts: impl Fn(usize) -> bool) -> Removed {
+        self.version += 1;
+        let classes = self.classes.iter_mut().enumerate().filter(|(bytes, _)| counts(*bytes));
+        let classes = classes.filter_map(|(_, class)| Some(*class.take()?)).collect();
+        let large = self.large.extract_if(|key| counts(size_of_val(&**key))).collect();
+        Removed { classes, large }
     }
 
     fn put_all(&mut self, others: &mut Others) -> Result<(), Full> {
@@ -368,6 +433,7 @@ impl Flat {
         let mut start = 0;
         for &(end, bytes, hash) in &others.keys {
             self.put(&others.words[start..end], bytes, hash)?;
+            self.len += 1;
             start = end;
         }
         others.words.clear();
@@ -390,7 +456,13 @@ impl Drop for Flat {
     }
 }
 
-/// Keys that are put in place of others together, so that waits for memory overlap.
+/// Keys that were taken out of a set.
+struct Removed {
+    classes: Vec<Class>,
+    large: Vec<Box<[u64]>>,
+}
+
+/// Keys that are put in place of others together.
 #[derive(Default)]
 struct Others {
     words: Vec<u64>,
@@ -398,154 +470,262 @@ struct Others {
     keys: Vec<(usize, usize, u64)>,
 }
 
-/// How many.
-const TOGETHER: usize = 32;
-
 impl Others {
-    fn add(
-        &mut self,
-        write: impl FnOnce(&mut Vec<u64>) -> Result<usize, Full>,
-    ) -> Result<(), Full> {
-        let start = self.words.len();
-        let bytes = write(&mut self.words)?;
-        self.keys.push((self.words.len(), bytes, Flat::hash(&self.words[start..])));
-        Ok(())
+    fn add(&mut self, key: &[u64], bytes: usize, hash: u64) {
+        self.words.extend_from_slice(key);
+        self.keys.push((self.words.len(), bytes, hash));
     }
-}
-
-/// How many groups a segment for keys of so many bytes has.
-fn groups(bytes: usize) -> usize {
-    // The last word of the last key may reach beyond its end.
-    (SEGMENT - 1) / (TAGS + GROUP * bytes / WORD)
 }
 
 /// The keys of as many bytes.
 struct Class {
+    shape: Shape,
     segments: Vec<Segment>,
     /// By the first `depth` bits of a hash: its segment.
     directory: Vec<u32>,
     depth: u32,
 }
 
-/// Slots: the tags of all of them, then the keys.
-struct Segment {
-    words: Zeroed<u64>,
-    groups: u32,
-    /// Slots in use, and how many may be.
-    used: u32,
+/// How the segments of a class are divided: the tags of all slots come first, then the keys.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Bytes of a key, and the bits of its last word that are not its own.
+    bytes: usize,
+    unused: usize,
+    groups: usize,
+    /// Where the keys begin.
+    keys: usize,
+    /// Slots that may be in use.
     room: u32,
+}
+
+/// Some slots.
+struct Segment {
+    words: Block<SEGMENT>,
+    /// Slots in use.
+    used: u32,
     /// How many bits of the hash all its keys have in common.
     depth: u32,
 }
 
-impl Segment {
+impl Shape {
+    fn new(bytes: usize, density: Density) -> Self {
+        // The last word of the last key may reach beyond its end.
+        let groups = (SEGMENT - 1) / (TAGS + GROUP * bytes / WORD);
+        let slots = GROUP * groups;
+        let spare = match density {
+            Density::Fast => 3 * slots / 16,
+            Density::Small => slots.div_ceil(64),
+        };
+        let (keys, room) = (TAGS * WORD * groups, (slots - spare) as u32);
+        Self { bytes, unused: unused(bytes), groups, keys, room }
+    }
+
     /// The group that a hash chooses, by bits that choose nothing else.
     #[inline(always)]
     fn home(&self, hash: u64) -> usize {
-        ((u64::from(hash as u32) * u64::from(self.groups)) >> 32) as usize
+        ((u64::from(hash as u32) * self.groups as u64) >> 32) as usize
     }
 
     #[inline(always)]
     fn after(&self, group: usize) -> usize {
-        if group + 1 == self.groups as usize { 0 } else { group + 1 }
-    }
-
-    #[inline(always)]
-    fn tags(&self, group: usize) -> [u64; TAGS] {
-        self.words.as_chunks().0[group]
+        if group + 1 == self.groups { 0 } else { group + 1 }
     }
 
     /// The first byte of the key of a slot.
     #[inline(always)]
-    fn slot(&self, bytes: usize, group: usize, slot: usize) -> usize {
-        TAGS * WORD * self.groups as usize + (GROUP * group + slot) * bytes
+    fn slot(&self, group: usize, slot: usize) -> usize {
+        self.keys + (GROUP * group + slot) * self.bytes
+    }
+}
+
+/// # Safety of the blocks below
+/// A group is one of the shape's, as [`Shape::home`] and [`Shape::after`] say, and a slot one of the
+/// group's, so that the tags and the key of a slot are within the words of a segment, with a word to spare
+/// behind the last key: see [`Shape::new`]. To look at that again for each of them would cost as much as
+/// the rest.
+impl Segment {
+    /// The word that begins with a byte.
+    #[inline(always)]
+    fn load(&self, byte: usize) -> u64 {
+        debug_assert!(byte + WORD <= SEGMENT * WORD);
+        // SAFETY: see above.
+        u64::from_le(unsafe { self.words.as_ptr().byte_add(byte).read_unaligned() })
+    }
+
+    /// Writes a word that begins with a byte.
+    #[inline(always)]
+    fn store(&mut self, byte: usize, word: u64) {
+        debug_assert!(byte + WORD <= SEGMENT * WORD);
+        // SAFETY: see above.
+        unsafe { self.words.as_mut_ptr().byte_add(byte).write_unaligned(word.to_le()) }
+    }
+
+    #[inline(always)]
+    fn tags(&self, group: usize) -> [u64; TAGS] {
+        debug_assert!(group < SEGMENT / TAGS);
+        // SAFETY: see above.
+        unsafe { self.words.as_ptr().cast::<[u64; TAGS]>().add(group).read() }
     }
 
     /// Whether a slot holds a key.
     #[inline(always)]
-    fn holds(&self, group: usize, slot: usize, bytes: usize, key: &[u64]) -> bool {
-        let start = self.slot(bytes, group, slot);
+    fn holds(&self, shape: &Shape, group: usize, slot: usize, key: &[u64]) -> bool {
+        let start = shape.slot(group, slot);
         let (&last, words) = key.split_last().expect("a key has a word");
         let mut different = 0;
         for (index, word) in words.iter().enumerate() {
-            different |= load(&self.words, start + index * WORD) ^ word;
+            different |= self.load(start + index * WORD) ^ word;
         }
-        let end = load(&self.words, start + words.len() * WORD) ^ last;
-        different | end << unused(bytes) == 0
+        let end = self.load(start + words.len() * WORD) ^ last;
+        different | end << shape.unused == 0
     }
 
     /// Writes a key into a slot that is zero.
     #[inline(always)]
-    fn fill(&mut self, group: usize, slot: usize, hash: u64, bytes: usize, key: &[u64]) {
-        self.words[TAGS * group + slot / 8] |= u64::from(tag(hash)) << (8 * (slot % 8));
-        let start = self.slot(bytes, group, slot);
+    fn fill(&mut self, shape: &Shape, group: usize, slot: usize, hash: u64, key: &[u64]) {
+        let tags = TAGS * WORD * group + slot;
+        debug_assert!(tags < SEGMENT * WORD);
+        // SAFETY: see above.
+        unsafe { self.words.as_mut_ptr().cast::<u8>().add(tags).write(tag(hash)) };
+        let start = shape.slot(group, slot);
         let (&last, words) = key.split_last().expect("a key has a word");
         for (index, &word) in words.iter().enumerate() {
-            store(&mut self.words, start + index * WORD, word);
+            self.store(start + index * WORD, word);
         }
         // Without what is behind it.
         let end = start + words.len() * WORD;
-        let behind = load(&self.words, end);
-        store(&mut self.words, end, behind | last);
+        let behind = self.load(end);
+        self.store(end, behind | last);
         self.used += 1;
     }
 
     /// Inserts a key that is looked for from a group on; whether it is new. None: the segment must
     /// grow before.
     #[inline(always)]
-    fn insert(&mut self, key: &[u64], bytes: usize, hash: u64, group: usize) -> Option<bool> {
+    fn insert(&mut self, shape: &Shape, key: &[u64], hash: u64, group: usize) -> Option<bool> {
         let mut group = group;
         loop {
             let tags = self.tags(group);
             let mut matching = equal(tags, tag(hash));
             while matching != 0 {
-                if self.holds(group, first(matching), bytes, key) {
+                if self.holds(shape, group, first(matching), key) {
                     return Some(false);
                 }
                 matching &= matching - 1;
             }
             let free = equal(tags, 0);
             if free != 0 {
-                if self.used == self.room {
+                if self.used == shape.room {
                     return None;
                 }
-                self.fill(group, first(free), hash, bytes, key);
+                self.fill(shape, group, first(free), hash, key);
                 return Some(true);
             }
-            group = self.after(group);
+            group = shape.after(group);
+        }
+    }
+
+    /// Whether a key is there.
+    #[inline(always)]
+    fn contains(&self, shape: &Shape, key: &[u64], hash: u64) -> bool {
+        let mut group = shape.home(hash);
+        loop {
+            let tags = self.tags(group);
+            let mut matching = equal(tags, tag(hash));
+            while matching != 0 {
+                if self.holds(shape, group, first(matching), key) {
+                    return true;
+                }
+                matching &= matching - 1;
+            }
+            if equal(tags, 0) != 0 {
+                return false;
+            }
+            group = shape.after(group);
+        }
+    }
+
+    /// Brings the tags of a group into the cache.
+    #[inline(always)]
+    fn prefetch_tags(&self, group: usize) {
+        prefetch(self.words.as_ptr().wrapping_add(TAGS * group));
+    }
+
+    /// Brings into the cache the slot where a key that is looked for from a group on probably is, or will
+    /// be.
+    #[inline(always)]
+    fn prefetch(&self, shape: &Shape, hash: u64, group: usize) {
+        let tags = self.tags(group);
+        let (matching, free) = (equal(tags, tag(hash)), equal(tags, 0));
+        let candidates = if matching != 0 { matching } else { free };
+        // If there is none, it is some other one.
+        let start = shape.slot(group, first(candidates) % GROUP);
+        let line = |at: usize| prefetch(self.words.as_ptr().cast::<u8>().wrapping_add(at));
+        line(start);
+        line(start + shape.bytes - 1);
+        if shape.bytes > LINE {
+            (start..start + shape.bytes).step_by(LINE).skip(1).for_each(line);
         }
     }
 
     /// Puts a key that is not there into a segment with room.
-    fn put(&mut self, hash: u64, bytes: usize, key: &[u64]) {
-        let mut group = self.home(hash);
+    #[inline(always)]
+    fn put(&mut self, shape: &Shape, hash: u64, key: &[u64]) {
+        let mut group = shape.home(hash);
         loop {
             let free = equal(self.tags(group), 0);
             if free != 0 {
-                return self.fill(group, first(free), hash, bytes, key);
+                return self.fill(shape, group, first(free), hash, key);
             }
-            group = self.after(group);
+            group = shape.after(group);
+        }
+    }
+
+    /// Calls with the first byte of each key.
+    #[inline(always)]
+    fn each_slot(&self, shape: &Shape, mut call: impl FnMut(usize)) {
+        for group in 0..shape.groups {
+            let mut used = !equal(self.tags(group), 0) & 0xffff;
+            while used != 0 {
+                call(shape.slot(group, first(used)));
+                used &= used - 1;
+            }
         }
     }
 
     /// Calls for each key, which is read into `key`.
     #[inline(always)]
-    fn each(&self, bytes: usize, key: &mut Vec<u64>, call: &mut impl FnMut(&[u64])) {
-        for group in 0..self.groups as usize {
-            let mut used = !equal(self.tags(group), 0) & 0xffff;
-            while used != 0 {
-                let start = self.slot(bytes, group, first(used));
-                used &= used - 1;
-                key.clear();
-                for at in (start..start + bytes).step_by(WORD) {
-                    key.push(load(&self.words, at));
-                }
-                if let Some(last) = key.last_mut() {
-                    *last = *last << unused(bytes) >> unused(bytes);
-                }
-                call(key);
+    fn each(&self, shape: &Shape, key: &mut Vec<u64>, call: &mut impl FnMut(&[u64])) {
+        self.each_slot(shape, |start| {
+            key.clear();
+            for at in (start..start + shape.bytes).step_by(WORD) {
+                key.push(self.load(at));
             }
-        }
+            if let Some(last) = key.last_mut() {
+                *last = *last << shape.unused >> shape.unused;
+            }
+            call(key);
+        });
+    }
+
+    /// Moves all keys, of so many words, into two segments, by the bit of the hash behind the first
+    /// `depth`.
+    fn split<const W: usize>(&self, shape: &Shape, depth: u32, new: &mut [Self; 2]) {
+        self.each_slot(shape, |start| {
+            let mut key: [u64; W] = std::array::from_fn(|at| self.load(start + at * WORD));
+            key[W - 1] = key[W - 1] << shape.unused >> shape.unused;
+            let hash = Flat::hash(&key);
+            new[prefix(hash, depth + 1) & 1].put(shape, hash, &key);
+        });
+    }
+
+    /// Likewise, of any number of words.
+    fn split_any(&self, shape: &Shape, depth: u32, new: &mut [Self; 2]) {
+        self.each(shape, &mut Vec::new(), &mut |key| {
+            let hash = Flat::hash(key);
+            new[prefix(hash, depth + 1) & 1].put(shape, hash, key);
+        });
     }
 }
 
@@ -561,15 +741,63 @@ impl Class {
         self.directory[prefix(hash, self.depth)] as usize
     }
 
+    /// Where a hash is looked for. Brings the tags there into the cache.
+    #[inline(always)]
+    fn locate(&self, hash: u64) -> Spot {
+        let number = self.number(hash);
+        let group = self.shape.home(hash);
+        self.segments[number].prefetch_tags(group);
+        Spot { segment: number as u32, group: group as u32 }
+    }
+
+    /// Inserts keys until a segment must grow; how many, and how many of them are new.
+    #[inline(always)]
+    fn insert_until_full<const W: usize, E>(
+        &mut self,
+        keys: &[[u64; W]],
+        hashes: &[u64],
+        spots: &[Spot],
+        new: &mut impl FnMut(&[u64; W]) -> Result<(), E>,
+    ) -> Result<(usize, u64), E> {
+        let shape = self.shape;
+        let mut count = 0;
+        for (at, ((key, &hash), spot)) in keys.iter().zip(hashes).zip(spots).enumerate() {
+            let segment = &mut self.segments[spot.segment as usize];
+            match segment.insert(&shape, key, hash, spot.group as usize) {
+                Some(false) => {}
+                Some(true) => {
+                    count += 1;
+                    new(key)?;
+                }
+                None => return Ok((at, count)),
+            }
+        }
+        Ok((keys.len(), count))
+    }
+
+    /// Where each of some hashes is looked for.
+    #[inline(always)]
+    fn locate_all(&self, hashes: &[u64], spots: &mut [Spot]) {
+        for (&hash, spot) in hashes.iter().zip(spots) {
+            *spot = self.locate(hash);
+        }
+    }
+
     /// Moves the keys of the segment of a hash into two others; its memory.
-    fn split(&mut self, bytes: usize, hash: u64, new: [Segment; 2]) -> Zeroed<u64> {
+    fn split(&mut self, hash: u64, new: [Segment; 2]) -> Block<SEGMENT> {
         let mut new = new;
         let number = self.number(hash);
-        let depth = self.segments[number].depth;
-        self.segments[number].each(bytes, &mut Vec::new(), &mut |key| {
-            let hash = Flat::hash(key);
-            new[prefix(hash, depth + 1) & 1].put(hash, bytes, key);
-        });
+        let (shape, old) = (&self.shape, &self.segments[number]);
+        let depth = old.depth;
+        match shape.bytes.div_ceil(WORD) {
+            1 => old.split::<1>(shape, depth, &mut new),
+            2 => old.split::<2>(shape, depth, &mut new),
+            3 => old.split::<3>(shape, depth, &mut new),
+            4 => old.split::<4>(shape, depth, &mut new),
+            5 => old.split::<5>(shape, depth, &mut new),
+            6 => old.split::<6>(shape, depth, &mut new),
+            _ => old.split_any(shape, depth, &mut new),
+        }
         if depth == self.depth {
             self.directory = self.directory.iter().flat_map(|&number| [number; 2]).collect();
             self.depth += 1;
@@ -633,6 +861,7 @@ mod tests {
             let hash = Flat::hash(&key);
             let spot = flat.locate(bytes, hash);
             flat.prefetch(bytes, hash, spot);
+            assert_eq!(flat.contains(&key, bytes, hash), twin.contains(&(bytes, key.clone())));
             let new = match number % 3 {
                 0 => flat.insert(&key, bytes, hash),
                 _ => flat.insert_at(&key, bytes, hash, spot),
@@ -666,8 +895,10 @@ mod tests {
         }
         assert_eq!(insert(&mut flat, &key(50_000, 8000), 8000), Ok(true));
         let before = flat.bytes();
-        let replaced = flat.replace(
+        let replaced = Flat::replace(
+            &mut [&mut flat],
             |bytes| bytes >= 16,
+            |_| 0,
             |key, out| {
                 assert!(key.len() > 1, "what was put there is not replaced");
                 out.push(key[0] + 1);

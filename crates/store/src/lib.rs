@@ -17,6 +17,7 @@
 
 mod bitstate;
 mod budget;
+mod changes;
 mod chunks;
 mod compact;
 mod exact;
@@ -26,6 +27,7 @@ mod interner;
 #[cfg(all(test, loom))]
 mod loom_tests;
 pub mod omission;
+mod packets;
 mod packing;
 mod satellites;
 mod sync;
@@ -40,10 +42,12 @@ use thiserror::Error;
 
 pub use bitstate::{Bitstate, MAX_HASHES};
 pub use budget::{Budget, OutOfMemory};
+pub use changes::{Changes, Found, Lesson, Look};
 pub use compact::{Compact, SIGNATURE_BITS};
 pub use exact::Exact;
 pub use flat::{Density, Flat, Spot};
 pub use omission::{Omissions, Table};
+pub use packets::{Changed, Packets};
 pub use packing::{Learner, Packing};
 pub use satellites::{Bytes, Flags, Numbers};
 pub use tree::{Parts, Tree};

@@ -31,7 +31,7 @@ const MASKS: usize = 1 << 18;
 const LAYOUTS: usize = 1 << 13;
 
 /// How the keys of a set are written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Packing {
     /// Bits of a code.
     code_bits: u32,
@@ -44,6 +44,7 @@ pub struct Packing {
 }
 
 /// Live bits of keys of a layout.
+#[derive(Clone)]
 struct Mask {
     code: u64,
     /// The bytes of a key, and which bits all have in common.
@@ -144,16 +145,17 @@ impl Packing {
         Learner { layouts, bytes }
     }
 
-    /// Adds masks for what was learned; false if there are no codes for them, or no room.
-    pub fn extend(&mut self, learner: &Learner) -> bool {
+    /// With masks for what was learned; none if there are no codes for them, or no room.
+    pub fn extended(&self, learner: &Learner) -> Option<Self> {
         let learned = learner.layouts.iter().enumerate();
         let new = learned.filter_map(|(layout, it)| Some((layout, it.as_ref()?)));
         let new: Vec<_> = new.filter(|(_, learned)| learned.new).collect();
         let room = self.codes.len() + new.len() < 1 << self.code_bits && self.bytes <= 2 * MASKS;
-        if room {
-            new.into_iter().for_each(|(layout, learned)| self.add(layout, learned));
-        }
-        room
+        room.then(|| {
+            let mut extended = self.clone();
+            new.into_iter().for_each(|(layout, learned)| extended.add(layout, learned));
+            extended
+        })
     }
 
     fn add(&mut self, layout: usize, learned: &Learned) {
@@ -171,6 +173,55 @@ impl Packing {
         let code = written[0] & ((1 << self.code_bits) - 1);
         let &(layout, mask) = self.codes.get((code as usize).wrapping_sub(1))?;
         Some(&self.layouts[layout][mask])
+    }
+
+    /// With which mask a key that was written so is packed; none if it is not.
+    #[inline]
+    pub fn mask(&self, written: &[u64]) -> Option<usize> {
+        let code = written[0] & ((1 << self.code_bits) - 1);
+        let number = (code as usize).wrapping_sub(1);
+        (number < self.codes.len()).then_some(number)
+    }
+
+    /// By which bits of its first word a key is seen to be packed with a mask, and what they are.
+    pub fn code(&self, mask: usize) -> (u64, u64) {
+        ((1 << self.code_bits) - 1, mask as u64 + 1)
+    }
+
+    fn numbered(&self, mask: usize) -> (&[Mask], usize) {
+        let (layout, index) = self.codes[mask];
+        (&self.layouts[layout], index)
+    }
+
+    /// How many bytes keys packed with a mask have then.
+    pub fn bytes(&self, mask: usize) -> usize {
+        let (masks, index) = self.numbered(mask);
+        masks[index].packed
+    }
+
+    /// How many bytes keys have that are packed with a mask.
+    pub fn length(&self, mask: usize) -> usize {
+        let (masks, index) = self.numbered(mask);
+        masks[index].common.len()
+    }
+
+    /// Which bits of keys packed with a mask stand for the bits of keys that are set in `bits`.
+    pub fn bits(&self, mask: usize, bits: &[u8]) -> Vec<u64> {
+        let (masks, index) = self.numbered(mask);
+        let mut out = Vec::new();
+        masks[index].gather_after(0, bits, &mut out);
+        out
+    }
+
+    /// By which bits of keys packed with a mask it is seen that no mask before it fits, by word, and what
+    /// these bits are if one does. None if there is no mask before it.
+    pub fn beyond(&self, mask: usize) -> Option<Vec<[u64; 2]>> {
+        let (masks, index) = self.numbered(mask);
+        let before = masks[..index].last()?;
+        // Live bits only become more, so that what does not fit the last one fits none.
+        let bits = self.bits(mask, &before.dead);
+        let common = self.bits(mask, &before.common);
+        Some(bits.into_iter().zip(common).map(|(bits, common)| [bits, bits & common]).collect())
     }
 
     /// Whether a key that was written so is packed.
@@ -274,24 +325,36 @@ impl Mask {
     /// Appends the live bits of a key that fits behind the code.
     #[inline(always)]
     fn gather(&self, key: &[u8], out: &mut Vec<u64>) {
+        self.gather_after(self.code, key, out);
+    }
+
+    /// Likewise, behind another code.
+    #[inline(always)]
+    fn gather_after(&self, code: u64, key: &[u8], out: &mut Vec<u64>) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has it.
-            return unsafe { self.gather_bmi2(key, out) };
+            return unsafe { self.gather_bmi2(code, key, out) };
         }
-        self.gather_with(key, out, gather);
+        self.gather_with(code, key, out, gather);
     }
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[target_feature(enable = "bmi2")]
-    fn gather_bmi2(&self, key: &[u8], out: &mut Vec<u64>) {
-        self.gather_with(key, out, |bits, mask| std::arch::x86_64::_pext_u64(bits, mask));
+    fn gather_bmi2(&self, code: u64, key: &[u8], out: &mut Vec<u64>) {
+        self.gather_with(code, key, out, |bits, mask| std::arch::x86_64::_pext_u64(bits, mask));
     }
 
     #[inline(always)]
-    fn gather_with(&self, key: &[u8], out: &mut Vec<u64>, gather: impl Fn(u64, u64) -> u64) {
+    fn gather_with(
+        &self,
+        code: u64,
+        key: &[u8],
+        out: &mut Vec<u64>,
+        gather: impl Fn(u64, u64) -> u64,
+    ) {
         assert!(key.len() == self.common.len());
-        let mut gathered = self.code;
+        let mut gathered = code;
         for piece in &self.pieces {
             // SAFETY: pieces are within keys of this length.
             let bits = unsafe { load(key, piece.at as usize) };
@@ -375,7 +438,7 @@ unsafe fn load(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// The bits of a word that a mask has, next to each other.
-fn gather(bits: u64, mut mask: u64) -> u64 {
+pub fn gather(bits: u64, mut mask: u64) -> u64 {
     let (mut gathered, mut used) = (0, 0);
     while mask != 0 {
         let (start, count) = run(mask);
@@ -496,7 +559,7 @@ mod tests {
                     let long = unpacked.filter(|((_, key), _)| key.len() >= WORD);
                     long.take(5).for_each(|((layout, key), _)| learner.note(*layout, key));
                     assert!(learner.is_new());
-                    assert!(packing.extend(&learner));
+                    packing = packing.extended(&learner).unwrap();
                 }
             }
             let mut seen = HashMap::new();

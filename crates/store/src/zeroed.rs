@@ -108,6 +108,35 @@ mod allocation {
     }
 }
 
+/// So many zeroes, a number that the compiler knows.
+pub(crate) struct Block<const N: usize>(Zeroed<u64>);
+
+impl<const N: usize> Block<N> {
+    /// All of them zero, if the system gives them.
+    pub fn try_new() -> Option<Self> {
+        Zeroed::try_new(N).map(Self)
+    }
+}
+
+impl<const N: usize> std::ops::Deref for Block<N> {
+    type Target = [u64; N];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u64; N] {
+        debug_assert_eq!(self.0.len(), N);
+        // SAFETY: it was made with so many.
+        unsafe { &*self.0.as_ptr().cast() }
+    }
+}
+
+impl<const N: usize> std::ops::DerefMut for Block<N> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u64; N] {
+        // SAFETY: as above; nobody else has them.
+        unsafe { &mut *self.0.as_mut_ptr().cast() }
+    }
+}
+
 /// Memory in huge pages, which spare most misses of the address cache.
 ///
 /// Slices are cut one after the other from mappings that hold many, so that also slices smaller
@@ -218,33 +247,17 @@ impl<T: Zeroable> std::ops::DerefMut for Zeroed<T> {
     }
 }
 
-/// Brings the cache line of something that will be looked at soon.
+/// Brings the cache line of an address that will be looked at soon; if there is nothing, nothing happens.
 #[inline]
-pub(crate) fn prefetch<T>(it: &T) {
+pub(crate) fn prefetch<T>(it: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
     // SAFETY: a prefetch has no effect but on the cache.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(std::ptr::from_ref(it).cast(), _MM_HINT_T0);
+        _mm_prefetch(it.cast(), _MM_HINT_T0);
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
     let _ = it;
-}
-
-/// The word that begins with this byte.
-#[inline(always)]
-pub(crate) fn load(words: &[u64], byte: usize) -> u64 {
-    assert!(byte + size_of::<u64>() <= size_of_val(words));
-    // SAFETY: all of its bytes are among the words.
-    u64::from_le(unsafe { words.as_ptr().byte_add(byte).read_unaligned() })
-}
-
-/// Writes a word that begins with this byte.
-#[inline(always)]
-pub(crate) fn store(words: &mut [u64], byte: usize, word: u64) {
-    assert!(byte + size_of::<u64>() <= size_of_val(words));
-    // SAFETY: as above.
-    unsafe { words.as_mut_ptr().byte_add(byte).write_unaligned(word.to_le()) }
 }
 
 /// Which of sixteen bytes equal `byte`, as bits.

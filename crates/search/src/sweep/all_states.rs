@@ -20,21 +20,28 @@
 //!
 //! *Cost*: besides the table, the waiting states, and while threads work together some parcels.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use spinward_machine::{Flow, Sink, Step, System, Violation};
-use spinward_store::hash;
+use spinward_store::{Changed, Flat, Look, Packets};
 
 use super::form::Form;
-use super::known::Known;
-use crate::buffer::Buffer;
+use super::known::{Fresh, Known};
+use super::remembered::{Moves, Remembered};
 use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 
 /// How many states are expanded together.
 pub(super) const BATCH: usize = 32;
+
+/// Words of packed states whose moves are remembered, at most.
+const MAX_WORDS: usize = 8;
+
+/// Room for so many successors that are not looked up yet.
+const SUCCESSORS: usize = 512;
 
 /// Successors in a parcel.
 const PARCEL: usize = 512;
@@ -43,7 +50,7 @@ const PARCEL: usize = 512;
 const EMPTY_PARCELS: usize = 16;
 
 /// A model with fewer states is not worth a second thread.
-const FEW_STATES: u64 = 20_000;
+const FEW_STATES: u64 = 4_000;
 
 /// How long a thread without work waits until it looks again whether there is more to do.
 const NAP: Duration = Duration::from_millis(1);
@@ -54,8 +61,8 @@ const MAX_THREADS: usize = 128;
 /// Memory in all without which a thread is not worth the while; what the first one takes for itself,
 /// and what each of the others does, for which the allocator keeps memory of its own.
 const THREAD_BYTES: u64 = 16 << 20;
-const FIRST_BYTES: u64 = 1 << 19;
-const OTHER_BYTES: u64 = 2 << 20;
+const FIRST_BYTES: u64 = 1 << 20;
+const OTHER_BYTES: u64 = 3 << 20;
 
 /// What a sweep found.
 pub(super) struct Swept {
@@ -87,6 +94,7 @@ pub(super) fn sweep<S: System, F: Form>(
         work: AtomicUsize::new(threads),
         idle: AtomicUsize::new(0),
         over: AtomicBool::new(false),
+        renews: AtomicBool::new(false),
         counts_errors: request.errors == 0,
         told: (0..threads).map(|_| Told::default()).collect(),
     };
@@ -138,22 +146,37 @@ fn run<S: System, F: Form>(
 ) -> Result<(), Limit> {
     let mut initial = Vec::new();
     shared.system.initial(&mut initial);
-    let known = &mut workers[shared.owner(&initial)].known;
-    known.add(&initial)?;
-    known.settle(|_| Ok(()))?;
+    let hash = workers[0].known.add(&initial)?;
+    let mut fresh = Fresh::new(&shared.memory);
+    workers[0].known.move_last(&mut fresh)?;
+    workers[shared.owner(hash)].known.settle_all(&fresh)?;
 
-    // One thread does the work of all until it is worth a thread for each.
-    while workers.len() == 1 || shared.counts().states < FEW_STATES {
-        for worker in &mut *workers {
-            if shared.is_done() {
-                return Ok(());
+    while !shared.is_done() {
+        // One thread does the work of all until it is worth a thread for each.
+        if workers.len() == 1 || shared.counts().states < FEW_STATES {
+            for worker in &mut *workers {
+                if !worker.turn(scratch)? {
+                    worker.rest();
+                }
+                watch.tick(&shared.counts(), 0, &shared.memory)?;
             }
-            if !worker.turn(scratch)? {
-                worker.rest();
-            }
-            watch.tick(&shared.counts(), 0, &shared.memory)?;
+        } else {
+            run_together(shared, workers, scratch, watch)?;
+        }
+        if shared.renews.swap(false, Ordering::Relaxed) && !shared.is_done() {
+            renew(shared, workers)?;
         }
     }
+    Ok(())
+}
+
+/// Runs a thread for each worker until all is done or states shall have another form.
+fn run_together<S: System, F: Form>(
+    shared: &Shared<'_, S>,
+    workers: &mut [Worker<'_, '_, S, F>],
+    scratch: &mut S::Scratch,
+    watch: &mut Watch<'_>,
+) -> Result<(), Limit> {
     let (first, others) = workers.split_first_mut().expect("there is at least one");
     std::thread::scope(|scope| {
         let threads: Vec<_> = others
@@ -178,6 +201,22 @@ fn run<S: System, F: Form>(
     })
 }
 
+/// Gives states another form, if there is a better one.
+fn renew<S: System, F: Form>(
+    shared: &Shared<'_, S>,
+    workers: &mut [Worker<'_, '_, S, F>],
+) -> Result<(), Limit> {
+    // No state may be on its way.
+    workers.iter_mut().for_each(|worker| worker.send_if(1));
+    for worker in &mut *workers {
+        while let Some(parcel) = shared.inboxes[worker.number].take() {
+            worker.receive(parcel)?;
+        }
+    }
+    let mut known: Vec<_> = workers.iter_mut().map(|worker| &mut worker.known).collect();
+    Known::renew(&mut known, |hash| shared.owner(hash))
+}
+
 /// What all threads see.
 struct Shared<'a, S> {
     system: &'a S,
@@ -191,6 +230,8 @@ struct Shared<'a, S> {
     idle: AtomicUsize,
     /// Whether a limit was hit, or an error met that is enough.
     over: AtomicBool,
+    /// Whether it is time to look for a better form of states.
+    renews: AtomicBool,
     /// Whether the sweep goes on after an error.
     counts_errors: bool,
     /// By thread: what it has done so far.
@@ -206,13 +247,10 @@ struct Told {
 }
 
 impl<S> Shared<'_, S> {
-    /// Whose a state is.
+    /// Whose a state with such a hash of its form is.
     #[inline]
-    fn owner(&self, state: &[u8]) -> usize {
-        match self.inboxes.len() {
-            1 => 0,
-            threads => ((hash(state) >> 32) as usize * threads) >> 32,
-        }
+    fn owner(&self, hash: u64) -> usize {
+        Flat::owner(hash, self.inboxes.len())
     }
 
     fn is_done(&self) -> bool {
@@ -248,14 +286,14 @@ impl<S> Drop for CallOff<'_, '_, S> {
 /// Parcels for a thread.
 #[derive(Default)]
 struct Inbox {
-    parcels: Mutex<Vec<Successors>>,
+    parcels: Mutex<Vec<Parcel>>,
     /// Whether there may be any.
     any: AtomicBool,
     wake: Condvar,
 }
 
 impl Inbox {
-    fn put(&self, parcel: Successors) {
+    fn put(&self, parcel: Parcel) {
         let mut parcels = self.parcels.lock().unwrap_or_else(PoisonError::into_inner);
         parcels.push(parcel);
         self.any.store(true, Ordering::Release);
@@ -263,7 +301,7 @@ impl Inbox {
         self.wake.notify_one();
     }
 
-    fn take(&self) -> Option<Successors> {
+    fn take(&self) -> Option<Parcel> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
@@ -282,31 +320,21 @@ impl Inbox {
     }
 }
 
-/// States as they are, one behind the other.
-struct Successors {
-    bytes: Buffer<u8>,
-    /// Where each ends.
-    ends: Buffer<usize>,
+/// Successors for a thread.
+struct Parcel {
+    packets: Packets,
+    /// Those that are not packed as these.
+    others: Fresh,
 }
 
-impl Successors {
+impl Parcel {
     fn new(memory: &Memory) -> Self {
-        Self { bytes: Buffer::new(memory), ends: Buffer::new(memory) }
-    }
-
-    fn push(&mut self, state: &[u8]) -> Result<(), Limit> {
-        self.bytes.extend_from_slice(state)?;
-        self.ends.push(self.bytes.len())
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = [0].into_iter().chain(self.ends.iter().copied());
-        starts.zip(&*self.ends).map(|(start, &end)| &self.bytes[start..end])
+        Self { packets: Packets::new(memory.budget()), others: Fresh::new(memory) }
     }
 
     fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+        self.packets.clear();
+        self.others.clear();
     }
 }
 
@@ -319,10 +347,17 @@ struct Worker<'s, 'a, S, F> {
     known: Known<F>,
     /// The state that is expanded.
     state: Vec<u8>,
-    /// By thread: successors that belong to others.
-    parcels: Vec<Successors>,
+    remembered: Remembered,
+    /// Actors of it of which nothing is remembered.
+    unknown: Vec<usize>,
+    /// By thread: successors that belong to it and are not looked up yet, packed with one mask.
+    packets: Vec<Packets>,
+    /// By thread: others that belong to it, if it is another one.
+    others: Vec<Fresh>,
+    /// Successors in a form that is not theirs.
+    strays: Vec<u64>,
     /// Parcels to be filled again.
-    empty: Vec<Successors>,
+    empty: Vec<Parcel>,
     counts: Counts,
     errors: Vec<(Place, u64)>,
 }
@@ -336,7 +371,11 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             active: true,
             known: Known::new(form, memory),
             state: Vec::new(),
-            parcels: (0..shared.inboxes.len()).map(|_| Successors::new(memory)).collect(),
+            remembered: Remembered::new(memory, shared.inboxes.len()),
+            unknown: Vec::new(),
+            packets: shared.inboxes.iter().map(|_| Packets::new(memory.budget())).collect(),
+            others: shared.inboxes.iter().map(|_| Fresh::new(memory)).collect(),
+            strays: Vec::new(),
             empty: Vec::new(),
             counts: Counts::default(),
             errors: Vec::new(),
@@ -352,7 +391,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         let shared = self.shared;
         let _call_off = CallOff(shared);
         let ended = loop {
-            if shared.is_done() {
+            if shared.is_done() || shared.renews.load(Ordering::Relaxed) {
                 break Ok(());
             }
             let turn = look(shared).and_then(|()| self.turn(scratch));
@@ -379,18 +418,8 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
     /// Does some of what there is to do; false if there is nothing.
     fn turn(&mut self, scratch: &mut S::Scratch) -> Result<bool, Limit> {
         let shared = self.shared;
-        if let Some(mut parcel) = shared.inboxes[self.number].take() {
-            parcel.iter().try_for_each(|state| self.known.add(state))?;
-            self.known.settle(|_| Ok(()))?;
-            if self.empty.len() < EMPTY_PARCELS {
-                parcel.clear();
-                self.empty.push(parcel);
-            }
-            // The parcel is not on its way any more; a thread that had no work has some instead.
-            if self.active {
-                shared.work.fetch_sub(1, Ordering::AcqRel);
-            }
-            self.active = true;
+        if let Some(parcel) = shared.inboxes[self.number].take() {
+            self.receive(parcel)?;
         } else if self.known.all_done() {
             return Ok(false);
         } else {
@@ -399,7 +428,26 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         let told = &shared.told[self.number];
         told.states.store(self.known.len(), Ordering::Relaxed);
         told.transitions.store(self.counts.transitions, Ordering::Relaxed);
+        if self.known.is_due() {
+            shared.renews.store(true, Ordering::Relaxed);
+        }
         Ok(true)
+    }
+
+    /// Looks up what another thread sent.
+    fn receive(&mut self, mut parcel: Parcel) -> Result<(), Limit> {
+        self.known.insert(&parcel.packets)?;
+        self.known.settle_all(&parcel.others)?;
+        if self.empty.len() < EMPTY_PARCELS {
+            parcel.clear();
+            self.empty.push(parcel);
+        }
+        // The parcel is not on its way any more; a thread that had no work has some instead.
+        if self.active {
+            self.shared.work.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.active = true;
+        Ok(())
     }
 
     /// Has no work until a parcel comes.
@@ -413,29 +461,24 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
 
     /// Expands some states.
     fn expand(&mut self, scratch: &mut S::Scratch) -> Result<(), Limit> {
-        for _ in 0..BATCH {
-            if !self.known.next(&mut self.state) {
-                break;
-            }
-            self.known.pop();
-            self.counts.state_bytes = self.counts.state_bytes.max(self.state.len() as u64);
-            let mut expansion = Expansion {
-                shared: self.shared,
-                number: self.number,
-                known: &mut self.known,
-                parcels: &mut self.parcels,
-                errors: &mut self.errors,
-                transitions: 0,
-                limit: None,
+        let mut left = BATCH;
+        while left > 0 && !self.known.all_done() {
+            let expanded = match self.remembers() {
+                Some((mask, 1)) => self.expand_packed::<1>(mask, scratch, left)?,
+                Some((mask, 2)) => self.expand_packed::<2>(mask, scratch, left)?,
+                Some((mask, 3)) => self.expand_packed::<3>(mask, scratch, left)?,
+                Some((mask, 4)) => self.expand_packed::<4>(mask, scratch, left)?,
+                Some((mask, 5)) => self.expand_packed::<5>(mask, scratch, left)?,
+                Some((mask, 6)) => self.expand_packed::<6>(mask, scratch, left)?,
+                Some((mask, 7)) => self.expand_packed::<7>(mask, scratch, left)?,
+                Some((mask, MAX_WORDS)) => self.expand_packed::<MAX_WORDS>(mask, scratch, left)?,
+                _ => self.expand_last(scratch)?,
             };
-            let flow = self.shared.system.expand(&self.state, scratch, &mut expansion);
-            let Expansion { transitions, limit, .. } = expansion;
-            self.counts.transitions += transitions;
-            if flow.is_break() && limit.is_none() && !self.errors.is_empty() {
+            if self.shared.over.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            self.shared.clock.broken_off(limit, flow)?;
-            self.counts.expanded += 1;
+            self.counts.expanded += expanded as u64;
+            left -= expanded;
         }
         let settled = self.known.settle(|_| Ok(()));
         // Nobody shall wait while there is work.
@@ -444,18 +487,238 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         settled
     }
 
+    /// Expands the last state that waits; that is one.
+    fn expand_last(&mut self, scratch: &mut S::Scratch) -> Result<usize, Limit> {
+        self.known.next(&mut self.state);
+        self.known.pop();
+        self.expand_state(scratch, S::expand)?;
+        Ok(1)
+    }
+
+    /// Expands the state at hand in one of the ways there are.
+    fn expand_state(
+        &mut self,
+        scratch: &mut S::Scratch,
+        expand: impl FnOnce(&S, &[u8], &mut S::Scratch, &mut dyn Sink) -> Flow,
+    ) -> Result<(), Limit> {
+        let system = self.shared.system;
+        self.counts.state_bytes = self.counts.state_bytes.max(self.state.len() as u64);
+        let (state, mut expansion) = self.expansion();
+        let flow = expand(system, state, scratch, &mut expansion);
+        let Expansion { transitions, limit, .. } = expansion;
+        self.counts.transitions += transitions;
+        if flow.is_break() && limit.is_none() && !self.errors.is_empty() {
+            return Ok(());
+        }
+        self.shared.clock.broken_off(limit, flow)
+    }
+
+    /// The state at hand, and who takes its successors.
+    fn expansion(&mut self) -> (&[u8], Expansion<'_, 'a, S, F>) {
+        let expansion = Expansion {
+            shared: self.shared,
+            number: self.number,
+            known: &mut self.known,
+            others: &mut self.others,
+            errors: &mut self.errors,
+            transitions: 0,
+            limit: None,
+        };
+        (&self.state, expansion)
+    }
+
+    /// If moves from states that are packed as the last one are remembered: with which mask, and how many
+    /// words they have.
+    fn remembers(&mut self) -> Option<(usize, usize)> {
+        let (form, (packing, renewals)) = (self.known.top()?, self.known.packing()?);
+        let mask = packing.mask(form).filter(|_| form.len() <= MAX_WORDS)?;
+        let system = self.shared.system;
+        let begun = self.remembered.begin(system, (packing, renewals), mask, form);
+        begun.then_some((mask, form.len()))
+    }
+
+    /// Expands some states packed with one mask; how many.
+    fn expand_packed<const W: usize>(
+        &mut self,
+        mask: usize,
+        scratch: &mut S::Scratch,
+        states: usize,
+    ) -> Result<usize, Limit> {
+        for number in 0..self.packets.len() {
+            if !self.packets[number].suits(mask) {
+                self.send(number);
+            }
+            self.packets[number].begin(mask);
+        }
+        let mut forms = [[0; W]; BATCH];
+        let taken = self.known.take(mask, &mut forms[..states]);
+        let mut rest = &forms[..taken];
+        loop {
+            let (done, look) = self.apply(mask, rest)?;
+            let Some((form, others)) = rest[done..].split_first() else {
+                break;
+            };
+            if look == Look::Full && self.has_packets() {
+                self.deliver()?;
+                rest = &rest[done..];
+                continue;
+            }
+            rest = others;
+            let any = self.expand_partly(mask, form, look, scratch)?;
+            if any != Some(true) {
+                self.known.decode(form, &mut self.state);
+            }
+            match any {
+                Some(true) => {}
+                Some(false) => self.expand_state(scratch, S::expand_stuck)?,
+                None => self.expand_state(scratch, S::expand)?,
+            }
+            if self.shared.over.load(Ordering::Relaxed) {
+                return Ok(taken);
+            }
+        }
+        self.look_up()?;
+        Ok(taken)
+    }
+
+    /// Makes the moves of states packed with a mask that are all remembered, until there is a state of
+    /// which they are not; how many, and how the look for those of that state ended.
+    fn apply<const W: usize>(
+        &mut self,
+        mask: usize,
+        forms: &[[u64; W]],
+    ) -> Result<(usize, Look), Limit> {
+        let before = self.make_room::<W>(SUCCESSORS)?;
+        let mut changed = Changed { packets: &mut self.packets, others: &mut self.strays };
+        let applied = self.remembered.apply(mask, forms, &mut changed);
+        self.count_moves::<W>(before)?;
+        Ok(applied)
+    }
+
+    /// Makes room for so many successors, whoever owns them; how many there are.
+    #[inline]
+    fn make_room<const W: usize>(&mut self, more: usize) -> Result<usize, Limit> {
+        self.packets.iter_mut().try_for_each(|packets| packets.make_room::<W>(more))?;
+        Ok(self.waiting())
+    }
+
+    /// How many successors packed with one mask are not looked up yet.
+    #[inline]
+    fn waiting(&self) -> usize {
+        self.packets.iter().map(Packets::len).sum()
+    }
+
+    /// Counts the moves that were made since there were so many successors, and adds those in a form that
+    /// is not theirs.
+    #[inline]
+    fn count_moves<const W: usize>(&mut self, before: usize) -> Result<(), Limit> {
+        self.counts.transitions += (self.waiting() - before) as u64;
+        if self.strays.is_empty() { Ok(()) } else { self.add_strays::<W>() }
+    }
+
+    /// Adds successors in a form that is not theirs.
+    #[cold]
+    fn add_strays<const W: usize>(&mut self) -> Result<(), Limit> {
+        for form in std::mem::take(&mut self.strays).as_chunks::<W>().0 {
+            self.known.decode(form, &mut self.state);
+            let (state, mut expansion) = self.expansion();
+            expansion.add(state)?;
+            self.counts.transitions += 1;
+        }
+        Ok(())
+    }
+
+    /// Looks up its own successors that are packed with one mask.
+    fn look_up(&mut self) -> Result<(), Limit> {
+        let own = &mut self.packets[self.number];
+        self.known.insert(own)?;
+        own.clear();
+        Ok(())
+    }
+
+    fn has_packets(&self) -> bool {
+        self.packets.iter().any(|packets| !packets.is_empty())
+    }
+
+    /// Looks up its own successors, and sends all others.
+    fn deliver(&mut self) -> Result<(), Limit> {
+        self.look_up()?;
+        self.send_if(1);
+        Ok(())
+    }
+
+    /// Expands a state packed with a mask of which not all moves are remembered; whether it has any. None:
+    /// it must be expanded as a whole.
+    fn expand_partly<const W: usize>(
+        &mut self,
+        mask: usize,
+        form: &[u64; W],
+        look: Look,
+        scratch: &mut S::Scratch,
+    ) -> Result<Option<bool>, Limit> {
+        let Some((packing, _)) = self.known.packing() else {
+            return Ok(None);
+        };
+        let system = self.shared.system;
+        let moves = self.remembered.find(system, packing, mask, form, look, scratch);
+        let Some(Moves { count, unknown }) = moves else {
+            return Ok(None);
+        };
+        self.unknown.clear();
+        self.unknown.extend_from_slice(unknown);
+        let mut any = count > 0;
+        if !self.unknown.is_empty() {
+            self.known.decode(form, &mut self.state);
+            match self.expand_some(scratch)? {
+                Some(others) => any |= others,
+                None => return Ok(None),
+            }
+        }
+        if count > 0 {
+            let before = self.make_room::<W>(count)?;
+            let mut changed = Changed { packets: &mut self.packets, others: &mut self.strays };
+            self.remembered.make(mask, form, &mut changed);
+            self.count_moves::<W>(before)?;
+        }
+        Ok(Some(any))
+    }
+
+    /// Makes the moves of those actors of the state at hand of which nothing is remembered; whether there
+    /// are any. None: it must be expanded as a whole.
+    fn expand_some(&mut self, scratch: &mut S::Scratch) -> Result<Option<bool>, Limit> {
+        let system = self.shared.system;
+        self.counts.state_bytes = self.counts.state_bytes.max(self.state.len() as u64);
+        let unknown = std::mem::take(&mut self.unknown);
+        let (state, mut expansion) = self.expansion();
+        let some = system.expand_some(state, &unknown, scratch, &mut expansion);
+        let Expansion { transitions, limit, .. } = expansion;
+        self.unknown = unknown;
+        self.counts.transitions += transitions;
+        match some {
+            ControlFlow::Continue(any) => Ok(any),
+            ControlFlow::Break(()) => {
+                self.shared.clock.broken_off(limit, Flow::Break(()))?;
+                Ok(None)
+            }
+        }
+    }
+
     /// Sends the parcels with at least so many successors.
     fn send_if(&mut self, successors: usize) {
-        for number in 0..self.parcels.len() {
-            if self.parcels[number].ends.len() >= successors {
+        let own = self.number;
+        for number in (0..self.packets.len()).filter(|&number| number != own) {
+            if self.packets[number].len() + self.others[number].len() >= successors {
                 self.send(number);
             }
         }
     }
 
     fn send(&mut self, number: usize) {
-        let empty = self.empty.pop().unwrap_or_else(|| Successors::new(&self.shared.memory));
-        let parcel = std::mem::replace(&mut self.parcels[number], empty);
+        let empty = self.empty.pop().unwrap_or_else(|| Parcel::new(&self.shared.memory));
+        let parcel = Parcel {
+            packets: std::mem::replace(&mut self.packets[number], empty.packets),
+            others: std::mem::replace(&mut self.others[number], empty.others),
+        };
         // Before anybody can receive it.
         self.shared.work.fetch_add(1, Ordering::AcqRel);
         self.shared.inboxes[number].put(parcel);
@@ -467,7 +730,7 @@ struct Expansion<'e, 'a, S, F> {
     shared: &'e Shared<'a, S>,
     number: usize,
     known: &'e mut Known<F>,
-    parcels: &'e mut [Successors],
+    others: &'e mut [Fresh],
     errors: &'e mut Vec<(Place, u64)>,
     transitions: u64,
     limit: Option<Limit>,
@@ -475,11 +738,11 @@ struct Expansion<'e, 'a, S, F> {
 
 impl<S, F: Form> Expansion<'_, '_, S, F> {
     fn add(&mut self, state: &[u8]) -> Result<(), Limit> {
-        let owner = self.shared.owner(state);
-        if owner == self.number {
-            return self.known.add(state);
+        let owner = self.shared.owner(self.known.add(state)?);
+        if owner != self.number {
+            self.known.move_last(&mut self.others[owner])?;
         }
-        self.parcels[owner].push(state)
+        Ok(())
     }
 }
 

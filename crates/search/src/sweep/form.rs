@@ -1,5 +1,7 @@
 //! In which form states wait and are known.
 
+use std::sync::Arc;
+
 use spinward_machine::System;
 use spinward_store::{Density, Flat, Full, Packing, Parts, Worker};
 
@@ -17,11 +19,23 @@ pub(super) trait Form: Sized + Send {
     /// Puts the state in a form into `out`.
     fn decode(&mut self, form: &[u64], out: &mut Vec<u8>);
 
-    /// Changes the form of some known states, or of all, if it is time for that: they would take less
-    /// room.
-    fn renew(&mut self, _known: &Flat) -> Renewal<Self> {
+    /// How states are packed, if they are.
+    fn packing(&self) -> Option<&Packing> {
+        None
+    }
+
+    /// Whether it is time to look for a form in which the states take less room, if so many are known.
+    fn is_due(&mut self, _states: u64) -> bool {
+        false
+    }
+
+    /// A form for all threads in which some of the states they know take less room, or all.
+    fn renewal(_threads: &mut [(&mut Self, &Flat)]) -> Renewal<Self> {
         Renewal::None
     }
+
+    /// Becomes another form.
+    fn become_like(&mut self, other: &Self);
 }
 
 /// How a form changes.
@@ -29,7 +43,7 @@ pub(super) enum Renewal<F> {
     /// Not at all.
     None,
     /// The form of some states changes, of a number of bytes for which that is true.
-    Some(Vec<bool>),
+    Some(F, Vec<bool>),
     /// All states have another form.
     All(F),
 }
@@ -37,7 +51,7 @@ pub(super) enum Renewal<F> {
 /// The bits in which states differ.
 pub(super) struct Packed<'a, S> {
     system: &'a S,
-    packing: Packing,
+    packing: Arc<Packing>,
     /// How many states were encoded, and how many of them could not be packed.
     encoded: u64,
     unpacked: u64,
@@ -48,7 +62,7 @@ pub(super) struct Packed<'a, S> {
 }
 
 /// The first states are packed when so many are known.
-const FEW: u64 = 1 << 10;
+const FEW: u64 = 1 << 6;
 
 /// To pack one of so many states is worth the while.
 const WORTH: u64 = 16;
@@ -60,7 +74,7 @@ impl<'a, S: System> Packed<'a, S> {
     pub fn new(system: &'a S) -> Self {
         Self {
             system,
-            packing: Packing::default(),
+            packing: Arc::default(),
             encoded: 0,
             unpacked: 0,
             unpacked_bytes: Vec::new(),
@@ -100,32 +114,59 @@ impl<S: System> Form for Packed<'_, S> {
         self.packing.read(form, out);
     }
 
-    fn renew(&mut self, known: &Flat) -> Renewal<Self> {
-        let states = known.len();
+    #[inline]
+    fn packing(&self) -> Option<&Packing> {
+        Some(&self.packing)
+    }
+
+    fn is_due(&mut self, states: u64) -> bool {
         if states < self.due {
-            return Renewal::None;
+            return false;
         }
-        self.due = states + states / 4;
-        if self.unpacked * WORTH < self.encoded {
+        // What is learned of packed states is lost with all of them.
+        self.due = if states < MANY { 2 * states } else { states + states / 4 };
+        self.unpacked * WORTH >= self.encoded
+    }
+
+    fn renewal(threads: &mut [(&mut Self, &Flat)]) -> Renewal<Self> {
+        let Some((first, _)) = threads.first() else {
             return Renewal::None;
-        }
-        let mut learner = self.packing.learner();
+        };
+        let (system, packing, due) = (first.system, first.packing.clone(), first.due);
+        let mut learner = packing.learner();
         let mut state = Vec::new();
-        let has_unpacked = |bytes: usize| self.unpacked_bytes.get(bytes) == Some(&true);
-        known.each(has_unpacked, |form| {
-            if !self.packing.is_packed(form) {
-                self.packing.read(form, &mut state);
-                learner.note(self.system.layout(&state), &state);
-            }
-        });
-        (self.encoded, self.unpacked) = (0, 0);
+        let mut bytes = Vec::new();
+        for (form, _) in &mut *threads {
+            let its_bytes = std::mem::take(&mut form.unpacked_bytes);
+            bytes.resize(its_bytes.len().max(bytes.len()), false);
+            bytes.iter_mut().zip(&its_bytes).for_each(|(all, its)| *all |= its);
+            (form.encoded, form.unpacked) = (0, 0);
+        }
+        for (_, known) in &*threads {
+            let has_unpacked = |number: usize| bytes.get(number) == Some(&true);
+            known.each(has_unpacked, |form| {
+                if !packing.is_packed(form) {
+                    packing.read(form, &mut state);
+                    learner.note(system.layout(&state), &state);
+                }
+            });
+        }
+        let states: u64 = threads.iter().map(|(_, known)| known.len()).sum();
         if !learner.is_new() {
+            threads.iter_mut().for_each(|(form, _)| form.unpacked_bytes.clone_from(&bytes));
             return Renewal::None;
         }
-        if states > MANY && self.packing.extend(&learner) {
-            return Renewal::Some(std::mem::take(&mut self.unpacked_bytes));
+        let like = |packing| Self { packing: Arc::new(packing), due, ..Self::new(system) };
+        if states > MANY
+            && let Some(extended) = packing.extended(&learner)
+        {
+            return Renewal::Some(like(extended), bytes);
         }
-        Renewal::All(Self { packing: learner.packing(), due: self.due, ..Self::new(self.system) })
+        Renewal::All(like(learner.packing()))
+    }
+
+    fn become_like(&mut self, other: &Self) {
+        self.packing = other.packing.clone();
     }
 }
 
@@ -154,6 +195,8 @@ impl Form for Folded<'_> {
         // Most take five bytes; one root always takes as many.
         Ok(if root < 1 << 40 { 5 } else { 8 })
     }
+
+    fn become_like(&mut self, _: &Self) {}
 
     fn decode(&mut self, form: &[u64], out: &mut Vec<u8>) {
         self.parts.unfold(form[0], out, &mut self.worker);

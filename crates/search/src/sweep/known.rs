@@ -1,6 +1,6 @@
 //! The states that a thread knows, and those of them that wait to be expanded.
 
-use spinward_store::{Flat, Spot};
+use spinward_store::{Flat, Packets, Packing, Spot};
 
 use super::form::{Form, Renewal};
 use crate::buffer::Buffer;
@@ -16,12 +16,49 @@ pub(super) struct Known<F> {
     waiting: Stack,
     fresh: Fresh,
     memory: Memory,
+    /// How often all states were given another form.
+    renewals: u64,
 }
 
-/// States that are not looked up yet.
-struct Fresh {
+/// States that are not looked up yet, in their form.
+pub(super) struct Fresh {
     words: Buffer<u64>,
     states: Buffer<Entry>,
+}
+
+impl Fresh {
+    pub fn new(memory: &Memory) -> Self {
+        Self { words: Buffer::new(memory), states: Buffer::new(memory) }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Adds a form of so many bytes.
+    #[inline]
+    pub fn push(&mut self, form: &[u64], bytes: usize, hash: u64) -> Result<(), Limit> {
+        self.words.extend_from_slice(form)?;
+        let end = u32::try_from(self.words.len()).map_err(|_| Limit::Memory)?;
+        self.states.push(Entry { end, bytes: bytes as u32, hash })
+    }
+
+    /// Moves the last one elsewhere.
+    fn move_last(&mut self, to: &mut Self) -> Result<(), Limit> {
+        let Some(Entry { bytes, hash, .. }) = self.states.pop() else {
+            return Ok(());
+        };
+        let start = self.states.last().map_or(0, |last| last.end as usize);
+        to.push(&self.words[start..], bytes as usize, hash)?;
+        self.words.truncate(start);
+        Ok(())
+    }
+
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.states.clear();
+    }
 }
 
 /// Where a form ends, how many bytes it has, and its hash.
@@ -38,8 +75,9 @@ impl<F: Form> Known<F> {
             form,
             set: Flat::new(F::DENSITY, memory.budget()),
             waiting: Stack::new(memory),
-            fresh: Fresh { words: Buffer::new(memory), states: Buffer::new(memory) },
+            fresh: Fresh::new(memory),
             memory: memory.clone(),
+            renewals: 0,
         }
     }
 
@@ -48,20 +86,89 @@ impl<F: Form> Known<F> {
         self.set.len()
     }
 
-    /// Adds a state, which is looked up [later](Self::settle).
+    /// Adds a state, which is looked up [later](Self::settle), and tells its hash.
     #[inline]
-    pub fn add(&mut self, state: &[u8]) -> Result<(), Limit> {
+    pub fn add(&mut self, state: &[u8]) -> Result<u64, Limit> {
         let Fresh { words, states } = &mut self.fresh;
         let start = words.len();
         let bytes = self.form.encode(state, words.with_room(F::longest(state.len()))?)?;
         let hash = Flat::hash(&words[start..]);
         let end = u32::try_from(words.len()).map_err(|_| Limit::Memory)?;
-        states.push(Entry { end, bytes: bytes as u32, hash })
+        states.push(Entry { end, bytes: bytes as u32, hash })?;
+        Ok(hash)
+    }
+
+    /// Moves the state that was added last elsewhere.
+    pub fn move_last(&mut self, to: &mut Fresh) -> Result<(), Limit> {
+        self.fresh.move_last(to)
+    }
+
+    /// Takes states that wait and are packed with a mask, until one is not; how many.
+    pub fn take<const W: usize>(&mut self, mask: usize, forms: &mut [[u64; W]]) -> usize {
+        let Some(packing) = self.form.packing() else {
+            return 0;
+        };
+        let (bits, code) = packing.code(mask);
+        let mut taken = 0;
+        while let Some(chunk) = self.waiting.chunks.last_mut() {
+            let before = taken;
+            for place in &mut forms[taken..] {
+                let Some(form) = chunk.take(bits, code) else {
+                    break;
+                };
+                *place = form;
+                taken += 1;
+            }
+            if !chunk.lengths.is_empty() || taken == before {
+                break;
+            }
+            self.waiting.drop_empty();
+        }
+        taken
+    }
+
+    /// Looks up states that are packed with one mask. New ones wait.
+    pub fn insert(&mut self, packets: &Packets) -> Result<(), Limit> {
+        let Some(packing) = self.form.packing().filter(|_| !packets.is_empty()) else {
+            return Ok(());
+        };
+        let bytes = packing.bytes(packets.mask());
+        match bytes.div_ceil(size_of::<u64>()) {
+            1 => self.insert_all::<1>(bytes, packets),
+            2 => self.insert_all::<2>(bytes, packets),
+            3 => self.insert_all::<3>(bytes, packets),
+            4 => self.insert_all::<4>(bytes, packets),
+            5 => self.insert_all::<5>(bytes, packets),
+            6 => self.insert_all::<6>(bytes, packets),
+            7 => self.insert_all::<7>(bytes, packets),
+            _ => self.insert_all::<8>(bytes, packets),
+        }
+    }
+
+    fn insert_all<const W: usize>(&mut self, bytes: usize, packets: &Packets) -> Result<(), Limit> {
+        let Self { set, waiting, .. } = self;
+        set.insert_all(bytes, packets.keys::<W>(), packets.hashes(), |form| waiting.push(form))
     }
 
     /// Looks up all states added, and calls for each whether it is new. New ones wait.
-    pub fn settle(&mut self, mut each: impl FnMut(bool) -> Result<(), Limit>) -> Result<(), Limit> {
+    pub fn settle(&mut self, each: impl FnMut(bool) -> Result<(), Limit>) -> Result<(), Limit> {
         let Self { set, waiting, fresh, .. } = self;
+        Self::look_up(set, waiting, fresh, each)?;
+        fresh.clear();
+        Ok(())
+    }
+
+    /// Looks up states from elsewhere. New ones wait.
+    pub fn settle_all(&mut self, fresh: &Fresh) -> Result<(), Limit> {
+        Self::look_up(&mut self.set, &mut self.waiting, fresh, |_| Ok(()))
+    }
+
+    fn look_up(
+        set: &mut Flat,
+        waiting: &mut Stack,
+        fresh: &Fresh,
+        mut each: impl FnMut(bool) -> Result<(), Limit>,
+    ) -> Result<(), Limit> {
         let groups = || fresh.states.chunks(TOGETHER);
         // Tight loops, so that the processor waits for many at a time.
         let locate = |set: &Flat, group: &[Entry], spots: &mut [Spot; TOGETHER]| {
@@ -96,9 +203,25 @@ impl<F: Form> Known<F> {
             }
             now = later;
         }
-        fresh.words.clear();
-        fresh.states.clear();
-        self.renew()
+        Ok(())
+    }
+
+    /// The form of a state that waits, the last one.
+    #[inline]
+    pub fn top(&self) -> Option<&[u64]> {
+        self.waiting.top()
+    }
+
+    /// Puts the state in a form into `out`.
+    #[inline]
+    pub fn decode(&mut self, form: &[u64], out: &mut Vec<u8>) {
+        self.form.decode(form, out);
+    }
+
+    /// How states are packed, if they are, and how often that changed for all of them.
+    #[inline]
+    pub fn packing(&self) -> Option<(&Packing, u64)> {
+        Some((self.form.packing()?, self.renewals))
     }
 
     /// Puts a state that waits, the last one, into `out`; false if there is none.
@@ -124,37 +247,50 @@ impl<F: Form> Known<F> {
         self.waiting.is_empty()
     }
 
-    /// Changes the form of states if it is time for that.
-    fn renew(&mut self) -> Result<(), Limit> {
-        let Self { form, set, waiting, memory, .. } = self;
+    /// Whether it is time to look for a better form.
+    pub fn is_due(&mut self) -> bool {
+        self.form.is_due(self.set.len())
+    }
+
+    /// Changes the form of the states that all threads know if there is a better one; then `owner` says by
+    /// its hash which of them a state belongs to. No state may have been added that was not looked up.
+    pub fn renew(all: &mut [&mut Self], owner: impl Fn(u64) -> usize) -> Result<(), Limit> {
+        let mut forms: Vec<_> = all.iter_mut().map(|known| (&mut known.form, &known.set)).collect();
         let mut state = Vec::new();
-        match form.renew(set) {
-            Renewal::None => {}
-            Renewal::Some(bytes) => {
-                let counts = |number: usize| bytes.get(number) == Some(&true);
-                set.replace(counts, |old, out| {
-                    form.decode(old, &mut state);
-                    form.encode(&state, out)
-                })?;
-            }
-            Renewal::All(mut other) => {
-                set.replace(
-                    |_| true,
-                    |old, out| {
-                        form.decode(old, &mut state);
-                        other.encode(&state, out)
-                    },
-                )?;
-                let mut new = Vec::new();
+        let (mut new, some) = match F::renewal(&mut forms) {
+            Renewal::None => return Ok(()),
+            Renewal::Some(new, bytes) => (new, Some(bytes)),
+            Renewal::All(new) => (new, None),
+        };
+        let counts =
+            |number: usize| some.as_ref().is_none_or(|some| some.get(number) == Some(&true));
+        let mut sets = Vec::new();
+        let mut others = Vec::new();
+        for known in all {
+            let Self { form, set, waiting, memory, renewals, .. } = &mut **known;
+            sets.push(set);
+            others.push((form, waiting, memory, renewals));
+        }
+        let Some((form, ..)) = others.first_mut() else {
+            return Ok(());
+        };
+        Flat::replace(&mut sets, counts, owner, |old, out| {
+            form.decode(old, &mut state);
+            new.encode(&state, out)
+        })?;
+        let mut words = Vec::new();
+        for (form, waiting, memory, renewals) in others {
+            if some.is_none() {
+                *renewals += 1;
                 let all = std::mem::replace(waiting, Stack::new(memory));
                 all.each(|old| {
                     form.decode(old, &mut state);
-                    new.clear();
-                    other.encode(&state, &mut new)?;
-                    waiting.push(&new)
+                    words.clear();
+                    new.encode(&state, &mut words)?;
+                    waiting.push(&words)
                 })?;
-                *form = other;
             }
+            form.become_like(&new);
         }
         Ok(())
     }
@@ -192,16 +328,14 @@ impl Chunk {
     }
 
     /// Appends a form; false if there is no room.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, form: &[u64]) -> bool {
         let length = u8::try_from(form.len()).unwrap_or(LONG);
         let words = form.len() + usize::from(length == LONG);
         if self.words.capacity() - self.words.len() < words {
             return false;
         }
-        for &word in form {
-            self.words.push(word);
-        }
+        self.words.extend_from_slice(form);
         if length == LONG {
             self.words.push(form.len() as u64);
         }
@@ -223,6 +357,18 @@ impl Chunk {
     fn top(&self) -> Option<&[u64]> {
         let (start, end) = self.last(self.words.len(), *self.lengths.last()?);
         Some(&self.words[start..end])
+    }
+
+    /// Takes the last form if it has so many words and some bits of the first are these.
+    #[inline(always)]
+    fn take<const W: usize>(&mut self, bits: u64, values: u64) -> Option<[u64; W]> {
+        let form = *self.words.last_chunk::<W>()?;
+        if usize::from(*self.lengths.last()?) != W || form[0] & bits != values {
+            return None;
+        }
+        self.words.truncate(self.words.len() - W);
+        self.lengths.pop();
+        Some(form)
     }
 
     /// Drops the last form.
@@ -255,7 +401,7 @@ impl Stack {
         self.chunks.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, form: &[u64]) -> Result<(), Limit> {
         if self.chunks.last_mut().is_some_and(|chunk| chunk.push(form)) {
             return Ok(());
@@ -292,11 +438,16 @@ impl Stack {
         if let Some(chunk) = self.chunks.last_mut() {
             chunk.pop();
             if chunk.lengths.is_empty() {
-                let empty = self.chunks.pop();
-                let before = std::mem::replace(&mut self.spare, empty);
-                self.give_back(before);
+                self.drop_empty();
             }
         }
+    }
+
+    /// Drops the last chunk, which is empty, but keeps it to be used again.
+    fn drop_empty(&mut self) {
+        let empty = self.chunks.pop();
+        let before = std::mem::replace(&mut self.spare, empty);
+        self.give_back(before);
     }
 
     fn give_back(&self, chunk: Option<Chunk>) {
@@ -383,6 +534,9 @@ mod tests {
                 Ok(())
             };
             known.settle(each).unwrap();
+            if known.is_due() {
+                Known::renew(&mut [&mut known], |_| 0).unwrap();
+            }
             if round.is_multiple_of(3) {
                 let mut last = Vec::new();
                 assert!(known.next(&mut last));

@@ -93,6 +93,9 @@ fn search<S: System>(
             numbers.push(log.len() as u32)?;
             log.push(*origin)
         })?;
+        if known.is_due() {
+            Known::renew(&mut [&mut known], |_| 0)?;
+        }
         origins.clear();
         for _ in 0..BATCH {
             if !known.next(&mut state) {
@@ -143,7 +146,7 @@ impl<F: Form> Sink for Expansion<'_, F> {
         let length = longer(self.length, length(steps));
         let origin = Origin { parent: self.parent, successor: self.successors, length };
         self.successors += 1;
-        let added = self.known.add(state).and_then(|()| self.origins.push(origin));
+        let added = self.known.add(state).and_then(|_| self.origins.push(origin));
         unless_hit(added, &mut self.limit)
     }
 

@@ -1,0 +1,813 @@
+//! How packed keys change, remembered by the bits that this depends on.
+//!
+//! *Idea*: a key is changed by several *actors*. What an actor does depends on few bits of the key, so
+//! that mostly it has done it before, to another key with the same bits; then the changed keys are had
+//! by putting some bits into this one, without a look at what they mean. Which bits these are depends
+//! on others in turn, on the *position* of the actor: for each position there is a table, from the bits
+//! looked at in it so far to lists of changes. What is met for the first time is not learned yet, as
+//! most of what comes once does not come twice. A table in which too little is found is divided by the
+//! bits that are looked at first, as an index is before the element of an array: what is looked at then
+//! may be other bits for each of their values, but fewer.
+//!
+//! *Invariant*: the bits of a table are a superset of those that any list in it depends on. So keys that
+//! agree in these bits are changed in the same way.
+//!
+//! *Cost*: some sixty instructions for each actor, and three for each word of a changed key. To learn costs
+//! much more than to find, so it must be earned.
+
+#![allow(unsafe_code, reason = "this is done for each key; each block says why it is sound")]
+
+mod table;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::budget::Budget;
+use crate::packets::Changed;
+use crate::packing::{Packing, gather};
+use table::{EMPTY, List, MAX_COUNT, ONCE, Table, UNKNOWN, WRONG};
+
+/// Bits of a position, at most.
+const MAX_POSITION: u32 = 12;
+
+/// Actors of a key, at most, and one more.
+const MAX_ACTORS: usize = 256;
+
+/// Bits by which a table is divided, at most, if they are not those of an index.
+const MAX_PIVOT: u32 = 2;
+
+/// So often tables are divided, one after the other, and tables there are at most for keys with a mask.
+const MAX_DEPTH: u32 = 8;
+const MAX_TABLES: usize = 1 << 13;
+
+/// What is learned costs as much as to find so many lists, about, and so much is learned first.
+const LESSON: i64 = 128;
+const FIRST_LESSONS: i64 = 4096;
+
+/// What each key earns besides what is found for it.
+const INCOME: i64 = 2;
+
+/// What is remembered takes at most this part of the memory there is, and so many bytes.
+const SHARE: u64 = 8;
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Changes of keys packed with one packing.
+pub struct Changes {
+    /// By mask.
+    masks: Vec<Option<Box<Masked>>>,
+    /// Bytes taken from the budget, and how many may be.
+    taken: u64,
+    limit: u64,
+    /// Whether there was no room for another mask.
+    full: bool,
+    budget: Arc<Budget>,
+}
+
+/// Of keys packed with one mask.
+struct Masked {
+    /// Words of a key.
+    words: usize,
+    /// By actor: its position.
+    actors: Vec<Choice>,
+    tables: Vec<Table>,
+    /// By table, and by word: what is looked at, and what is the same for all keys.
+    pieces: Vec<Piece>,
+    fixed: Vec<u64>,
+    /// By byte of a key that is not packed: its bits, or most of them.
+    bytes: Vec<Bits>,
+    /// All changes, one behind the other: for each word of a key which bits stay, and which are put
+    /// there.
+    changes: Vec<[u64; 2]>,
+    /// By change: how long it is.
+    lengths: Vec<u32>,
+    /// The bits by which a changed key is seen to be packed with this mask, by word, and what they are if
+    /// it is not.
+    beyond: Option<Vec<[u64; 2]>>,
+}
+
+/// Some bits of one word.
+#[derive(Clone, Copy, Default)]
+struct Bits {
+    mask: u64,
+    word: u32,
+}
+
+/// Bits by which tables are chosen, and the first of the tables.
+#[derive(Clone, Copy, Default)]
+struct Choice {
+    bits: Bits,
+    first: u32,
+}
+
+/// Some bits of a word, and where they are put.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    mask: u64,
+    shift: u64,
+}
+
+/// What there is to learn about an actor.
+pub enum Lesson<'a> {
+    /// Its changes, one behind the other, and how long each is, whatever that means.
+    Changes(&'a [[u64; 2]], &'a [u32]),
+    /// They are not told.
+    Unknown,
+    /// Something is wrong with them.
+    Wrong,
+}
+
+/// What was found for a key, and how much is learned if something is not.
+pub struct Found {
+    /// Lists of changes, the first ones of these: where each starts, and how many.
+    lists: [(u32, u32); MAX_ACTORS],
+    len: usize,
+    count: usize,
+    /// Actors of which nothing is known.
+    pub unknown: Vec<usize>,
+    /// The actor to look at next.
+    next: usize,
+    /// What may be learned, in lists.
+    credit: i64,
+    /// Whether to learn also what is met for the first time.
+    pub eager: bool,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            lists: [(0, 0); MAX_ACTORS],
+            len: 0,
+            count: 0,
+            unknown: Vec::new(),
+            next: 0,
+            credit: FIRST_LESSONS * LESSON,
+            eager: false,
+        }
+    }
+}
+
+impl Found {
+    /// Makes ready for another key.
+    #[inline]
+    pub fn clear(&mut self) {
+        (self.len, self.count) = (0, 0);
+        self.unknown.clear();
+        self.next = 0;
+    }
+
+    /// What was learned cost as much as so many lessons more.
+    pub fn charge(&mut self, lessons: usize) {
+        self.credit -= LESSON * lessons as i64;
+    }
+
+    /// How many changes.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+/// How a look for changes ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// All actors were looked at.
+    Done,
+    /// There was no room for all changed keys.
+    Full,
+    /// There is something to learn about this actor.
+    Learn(usize),
+    /// Something is wrong with an actor.
+    Wrong,
+}
+
+impl Changes {
+    /// None yet, for one of so many threads.
+    pub fn new(budget: &Arc<Budget>, threads: usize) -> Self {
+        let limit = (budget.limit() / SHARE / threads as u64).min(MAX_BYTES);
+        Self { masks: Vec::new(), taken: 0, limit, full: false, budget: budget.clone() }
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.masks.clear();
+        self.full = false;
+        self.budget.give_back(std::mem::take(&mut self.taken));
+    }
+
+    /// Whether keys with a mask can be looked at.
+    #[inline]
+    pub fn knows(&self, mask: usize) -> bool {
+        matches!(self.masks.get(mask), Some(Some(_)))
+    }
+
+    /// Whether there is no room for another mask.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Makes ready for keys with a mask, if there is room; by actor, which of their bytes are its
+    /// position.
+    pub fn prepare(&mut self, packing: &Packing, mask: usize, positions: &[Range<usize>]) {
+        let words = packing.bytes(mask).div_ceil(size_of::<u64>());
+        let length = packing.length(mask);
+        // Most of them, if they are in several words: the others are looked at in the tables.
+        let bits_of = |range: Range<usize>| {
+            let mut bytes = vec![0; length];
+            bytes[range].fill(u8::MAX);
+            let bits = packing.bits(mask, &bytes).into_iter().enumerate();
+            let (word, mask) = bits.max_by_key(|(_, bits)| bits.count_ones()).unwrap_or_default();
+            Bits { mask, word: word as u32 }
+        };
+        let mut masked = Masked {
+            words,
+            actors: Vec::new(),
+            tables: Vec::new(),
+            pieces: Vec::new(),
+            fixed: Vec::new(),
+            bytes: (0..length).map(|byte| bits_of(byte..byte + 1)).collect(),
+            changes: Vec::new(),
+            lengths: Vec::new(),
+            beyond: packing.beyond(mask),
+        };
+        for position in positions {
+            let position = bits_of(position.clone());
+            let known = position.mask.count_ones() <= MAX_POSITION;
+            let bits = if known { position } else { Bits::default() };
+            let first = masked.add_tables(bits, None);
+            masked.actors.push(Choice { bits, first });
+        }
+        self.full = !self.pay(masked.bytes());
+        if !self.full {
+            self.masks.resize_with(self.masks.len().max(mask + 1), || None);
+            self.masks[mask] = Some(Box::new(masked));
+        }
+    }
+
+    fn pay(&mut self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        let paid = self.taken + bytes <= self.limit && self.budget.take(bytes).is_ok();
+        if paid {
+            self.taken += bytes;
+        }
+        paid
+    }
+
+    /// Changes keys with a mask, until there is something to see to with one; how many were changed, and
+    /// what that is: changes are missing, or there are none. Appends the changed keys and their hashes,
+    /// as far as there is room, and to `others` those that are not packed with this mask.
+    pub fn apply<const W: usize>(
+        &mut self,
+        mask: usize,
+        keys: &[[u64; W]],
+        found: &mut Found,
+        changed: &mut Changed<'_>,
+    ) -> (usize, Look) {
+        let Some(Some(masked)) = self.masks.get_mut(mask) else {
+            return (0, Look::Wrong);
+        };
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has it.
+            return unsafe { masked.apply_bmi2(keys, found, changed) };
+        }
+        masked.apply_with(keys, found, changed, gather)
+    }
+
+    /// Changes a key as it was found. Room must have been made for that.
+    pub fn change<const W: usize>(
+        &self,
+        mask: usize,
+        key: &[u64; W],
+        found: &Found,
+        changed: &mut Changed<'_>,
+    ) {
+        if let Some(Some(masked)) = self.masks.get(mask) {
+            assert!(changed.room::<W>() >= found.count);
+            // SAFETY: as was just looked at.
+            unsafe { masked.change(key, found, changed) };
+        }
+    }
+
+    /// Calls with a key as it was found to change, from the last actor to the first: the changed key,
+    /// whether it is packed with this mask, and how long the change is.
+    pub fn each<const W: usize, E>(
+        &self,
+        mask: usize,
+        key: &[u64; W],
+        found: &Found,
+        call: impl FnMut(&[u64; W], bool, u32) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self.masks.get(mask) {
+            Some(Some(masked)) => masked.each(key, found, call),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks for the changes of a key with a mask, from where `found` was left.
+    #[inline]
+    pub fn look<const W: usize>(&mut self, mask: usize, key: &[u64; W], found: &mut Found) -> Look {
+        let Some(Some(masked)) = self.masks.get_mut(mask) else {
+            return Look::Wrong;
+        };
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has it.
+            return unsafe { masked.look_bmi2(key, found) };
+        }
+        masked.look_with(key, found, gather)
+    }
+
+    /// Learns about an actor that was looked at: which bits its changes depend on, by word, which bytes
+    /// of a key it looks at, in this order, first to compute an index, and the changes.
+    #[cold]
+    pub fn learn<const W: usize>(
+        &mut self,
+        mask: usize,
+        key: &[u64; W],
+        actor: usize,
+        (depends, order): (&[u64], &[Vec<u32>; 2]),
+        lesson: Lesson<'_>,
+    ) {
+        let Some(Some(masked)) = self.masks.get_mut(mask) else {
+            return;
+        };
+        let grown = masked.learn(key, actor, depends, order, lesson);
+        if !self.pay(grown)
+            && let Some(Some(masked)) = self.masks.get_mut(mask)
+        {
+            // What is known stays of use, but there is no room for more.
+            masked.tables.iter_mut().for_each(|table| table.given_up = true);
+        }
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+/// A key with some bits put there.
+#[inline(always)]
+fn apply_to<const W: usize>(key: &[u64; W], change: &[[u64; 2]; W]) -> [u64; W] {
+    std::array::from_fn(|at| {
+        let [stay, put] = change[at];
+        key[at] & stay | put
+    })
+}
+
+/// Whether a key does not fit a mask before its own.
+#[inline(always)]
+fn is_beyond(key: &[u64], beyond: &[[u64; 2]]) -> bool {
+    key.iter().zip(beyond).any(|(word, [bits, values])| word & bits != *values)
+}
+
+fn lists_bytes(changes: &Vec<[u64; 2]>, lengths: &Vec<u32>) -> usize {
+    changes.capacity() * size_of::<[u64; 2]>() + lengths.capacity() * size_of::<u32>()
+}
+
+/// Bits of a key, next to each other.
+fn pieces(masks: impl Iterator<Item = u64>) -> impl Iterator<Item = Piece> {
+    let mut shift = 0;
+    masks.map(move |mask| {
+        let piece = Piece { mask, shift };
+        shift += u64::from(mask.count_ones());
+        piece
+    })
+}
+
+#[inline(always)]
+fn bits_of<const W: usize>(
+    key: &[u64; W],
+    pieces: &[Piece; W],
+    gather: impl Fn(u64, u64) -> u64,
+) -> u64 {
+    let mut bits = 0;
+    for (word, piece) in key.iter().zip(pieces) {
+        // Those behind the last have no bits, and are shifted anywhere.
+        bits |= gather(*word, piece.mask) << (piece.shift & 63);
+    }
+    bits
+}
+
+impl Masked {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[target_feature(enable = "bmi2")]
+    fn apply_bmi2<const W: usize>(
+        &mut self,
+        keys: &[[u64; W]],
+        found: &mut Found,
+        changed: &mut Changed<'_>,
+    ) -> (usize, Look) {
+        let gather = |bits, mask| std::arch::x86_64::_pext_u64(bits, mask);
+        self.apply_with(keys, found, changed, gather)
+    }
+
+    #[inline(always)]
+    fn apply_with<const W: usize>(
+        &mut self,
+        keys: &[[u64; W]],
+        found: &mut Found,
+        changed: &mut Changed<'_>,
+        gather: impl Fn(u64, u64) -> u64,
+    ) -> (usize, Look) {
+        let mut room = changed.room::<W>();
+        for (number, key) in keys.iter().enumerate() {
+            found.clear();
+            let look = self.look_with(key, found, &gather);
+            if look != Look::Done || found.count == 0 || !found.unknown.is_empty() {
+                return (number, look);
+            }
+            if found.count > room {
+                return (number, Look::Full);
+            }
+            room -= found.count;
+            // SAFETY: there is, for each of the owners.
+            unsafe { self.change(key, found, changed) };
+        }
+        (keys.len(), Look::Done)
+    }
+
+    /// Changes a key as it was found.
+    ///
+    /// # Safety
+    /// There must be room for all changed keys.
+    #[inline(always)]
+    unsafe fn change<const W: usize>(
+        &self,
+        key: &[u64; W],
+        found: &Found,
+        changed: &mut Changed<'_>,
+    ) {
+        let changes = self.changes.as_chunks::<W>().0;
+        for &(start, count) in &found.lists[..found.len] {
+            for change in &changes[start as usize..][..count as usize] {
+                let words = apply_to(key, change);
+                match &self.beyond {
+                    Some(beyond) if !is_beyond(&words, beyond) => {
+                        changed.others.extend_from_slice(&words);
+                    }
+                    // SAFETY: as above.
+                    _ => unsafe { changed.push(&words) },
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn each<const W: usize, E>(
+        &self,
+        key: &[u64; W],
+        found: &Found,
+        mut call: impl FnMut(&[u64; W], bool, u32) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let changes = self.changes.as_chunks::<W>().0;
+        for &(start, count) in found.lists[..found.len].iter().rev() {
+            let list = start as usize..(start + count) as usize;
+            for (change, &length) in changes[list.clone()].iter().zip(&self.lengths[list]) {
+                let words = apply_to(key, change);
+                let own = self.beyond.as_ref().is_none_or(|beyond| is_beyond(&words, beyond));
+                call(&words, own, length)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[target_feature(enable = "bmi2")]
+    fn look_bmi2<const W: usize>(&mut self, key: &[u64; W], found: &mut Found) -> Look {
+        self.look_with(key, found, |bits, mask| std::arch::x86_64::_pext_u64(bits, mask))
+    }
+
+    #[inline(always)]
+    fn look_with<const W: usize>(
+        &mut self,
+        key: &[u64; W],
+        found: &mut Found,
+        gather: impl Fn(u64, u64) -> u64,
+    ) -> Look {
+        let pieces = self.pieces.as_chunks::<W>().0;
+        let (mut len, mut count) = (found.len, found.count);
+        let actors = self.actors.iter().enumerate().skip(found.next);
+        let mut end = Look::Done;
+        for (actor_number, actor) in actors {
+            let mut number = actor.table(key, &gather);
+            while self.tables[number].is_divided() {
+                number = self.tables[number].parts.table(key, &gather);
+            }
+            let table = &mut self.tables[number];
+            if table.given_up {
+                found.unknown.push(actor_number);
+                continue;
+            }
+            let bits = bits_of(key, &pieces[number], &gather);
+            let list = table.find(bits);
+            table.asked = table.asked.wrapping_add(1);
+            if list.count <= MAX_COUNT {
+                found.lists[len] = (list.start, list.count);
+                len += usize::from(list.count > 0);
+                count += list.count as usize;
+                continue;
+            }
+            let learn = match list.count {
+                WRONG => {
+                    end = Look::Wrong;
+                    break;
+                }
+                ONCE => found.credit > 0,
+                EMPTY => table.misses(bits, found.eager, found.credit > 0),
+                _ => false,
+            };
+            if learn {
+                found.credit -= LESSON;
+                end = Look::Learn(actor_number);
+                found.next = actor_number;
+                break;
+            }
+            found.unknown.push(actor_number);
+        }
+        found.credit += INCOME + (self.actors.len() - found.unknown.len()) as i64;
+        (found.len, found.count) = (len, count);
+        end
+    }
+
+    fn bytes(&self) -> usize {
+        self.tables.len() * (size_of::<Table>() + self.words * size_of::<Piece>())
+            + self.tables.len() * size_of::<List>()
+            + self.tables.len() * self.words * size_of::<u64>()
+            + self.actors.len() * size_of::<Choice>()
+            + self.bytes.len() * size_of::<Bits>()
+    }
+
+    /// Adds tables, one for each value of some bits, as parts of another one, if there is one; the first
+    /// of them.
+    fn add_tables(&mut self, bits: Bits, whole: Option<usize>) -> u32 {
+        let first = self.tables.len();
+        let fixed_before = whole.map(|whole| &self.fixed[whole * self.words..][..self.words]);
+        let mut fixed = fixed_before.map_or(vec![0; self.words], <[_]>::to_vec);
+        fixed[bits.word as usize] |= bits.mask;
+        let count = bits.mask.count_ones();
+        let (depth, bits_before) = match whole {
+            Some(whole) => (self.tables[whole].depth + 1, self.looked_at(whole, &fixed)),
+            None => (0, u32::MAX),
+        };
+        for _ in 0..1 << count {
+            self.tables.push(Table::part(depth, bits_before));
+            self.fixed.extend_from_slice(&fixed);
+        }
+        self.pieces.resize(self.tables.len() * self.words, Piece::default());
+        first as u32
+    }
+
+    /// How many bits are looked at in a table, but for some.
+    fn looked_at(&self, number: usize, without: &[u64]) -> u32 {
+        let pieces = &self.pieces[number * self.words..][..self.words];
+        pieces.iter().zip(without).map(|(piece, bits)| (piece.mask & !bits).count_ones()).sum()
+    }
+
+    /// Divides a table in which too little is found; how many bytes that takes.
+    fn divide(&mut self, number: usize) -> usize {
+        let before = self.bytes();
+        let Table { depth, bits_before, pivot, .. } = self.tables[number];
+        let fixed = &self.fixed[number * self.words..][..self.words];
+        let parts = 1 << pivot.mask.count_ones();
+        // If no fewer bits are looked at than before, to divide it more is of no use.
+        let possible = depth < MAX_DEPTH
+            && self.looked_at(number, fixed) < bits_before
+            && parts > 1
+            && self.tables.len() + parts <= MAX_TABLES;
+        if possible {
+            let first = self.add_tables(pivot, Some(number));
+            self.tables[number].parts = Choice { bits: pivot, first };
+        }
+        let table = &mut self.tables[number];
+        table.given_up = !possible;
+        table.empty();
+        self.bytes() - before
+    }
+
+    /// Learns about an actor; how many bytes more that takes.
+    fn learn<const W: usize>(
+        &mut self,
+        key: &[u64; W],
+        actor: usize,
+        depends: &[u64],
+        order: &[Vec<u32>; 2],
+        lesson: Lesson<'_>,
+    ) -> usize {
+        let mut number = self.actors[actor].table(key, gather);
+        while self.tables[number].is_divided() {
+            number = self.tables[number].parts.table(key, gather);
+        }
+        let fixed = &self.fixed[number * W..][..W];
+        let first_of = |order: &Vec<u32>| {
+            let mut bits = order.iter().map(|&byte| {
+                let Bits { mask, word } = self.bytes[byte as usize];
+                Bits { mask: mask & !fixed[word as usize], word }
+            });
+            bits.find(|bits| bits.mask != 0)
+        };
+        let [index, other] = order.each_ref().map(first_of);
+        let other = other.filter(|bits| bits.mask.count_ones() <= MAX_PIVOT);
+        self.tables[number].pivot = index.or(other).unwrap_or_default();
+        if self.tables[number].exhausted {
+            return self.divide(number);
+        }
+        let table = &mut self.tables[number];
+        let looked_at = &mut self.pieces.as_chunks_mut::<W>().0[number];
+        let before = lists_bytes(&self.changes, &self.lengths) + table.bytes();
+        if depends.iter().zip(&*looked_at).any(|(new, known)| new & !known.mask != 0) {
+            let all = depends.iter().zip(&*looked_at).map(|(new, known)| new | known.mask);
+            let all: Vec<_> = pieces(all).collect();
+            looked_at.copy_from_slice(&all);
+            table.empty();
+        }
+        let last = looked_at[W - 1];
+        if last.shift + u64::from(last.mask.count_ones()) > u64::from(u64::BITS) {
+            return self.divide(number);
+        }
+        let start = (self.changes.len() / W) as u32;
+        let count = match lesson {
+            Lesson::Changes(changes, lengths) => {
+                self.changes.extend_from_slice(changes);
+                self.lengths.extend_from_slice(lengths);
+                (changes.len() / W) as u32
+            }
+            Lesson::Unknown => UNKNOWN,
+            Lesson::Wrong => WRONG,
+        };
+        table.learned += 1;
+        table.put(List { bits: bits_of(key, looked_at, gather), start, count });
+        // What grows is there twice for a moment.
+        let after = lists_bytes(&self.changes, &self.lengths) + table.bytes();
+        2 * after.saturating_sub(before)
+    }
+}
+
+impl Choice {
+    /// The table for a key.
+    #[inline(always)]
+    fn table<const W: usize>(&self, key: &[u64; W], gather: impl Fn(u64, u64) -> u64) -> usize {
+        let Bits { mask, word } = self.bits;
+        // There is such a word: this costs less than to ask.
+        let word = if W.is_power_of_two() {
+            key[word as usize % W]
+        } else {
+            key.get(word as usize).copied().unwrap_or(0)
+        };
+        self.first as usize + gather(word, mask) as usize
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::flat::Flat;
+    use crate::packets::Packets;
+    use crate::packing::Learner;
+
+    /// Bytes of a key: a position, an index and a number for each of two actors, and what they share.
+    const BYTES: usize = 24;
+    const SHARED: usize = 8;
+
+    /// What an actor does to a key: which bytes that depends on, in this order, first to compute an
+    /// index, and the changed keys with the bytes that were put.
+    #[allow(clippy::type_complexity)]
+    fn act(key: &[u8], actor: usize) -> ([Vec<u32>; 2], Vec<(Vec<u8>, Vec<usize>)>) {
+        let [position, index, number] = [0, 1, 2].map(|at| 4 * actor + at);
+        let mut next = key.to_vec();
+        next[position] = (key[position] + 1) % 4;
+        let mut order = [vec![], vec![position as u32]];
+        let changes = match key[position] {
+            // Depends on nothing else, in two ways.
+            0 => {
+                let mut other = next.clone();
+                other[position] = 3;
+                vec![(next, vec![position]), (other, vec![position])]
+            }
+            // Depends on one of the shared bytes.
+            1 => {
+                let at = SHARED + usize::from(key[index]);
+                order[0].push(index as u32);
+                order[1].push(at as u32);
+                if key[at] < 8 {
+                    next[at] += 1;
+                    vec![(next, vec![position, at])]
+                } else {
+                    vec![]
+                }
+            }
+            // Puts what it has not looked at.
+            2 => {
+                next[number] = 1;
+                vec![(next, vec![position, number])]
+            }
+            // Depends on a number that is almost never the same.
+            _ => {
+                order[1].push(number as u32);
+                next[number] = key[number].wrapping_mul(5).wrapping_add(1);
+                vec![(next, vec![position, number])]
+            }
+        };
+        (order, changes)
+    }
+
+    fn key(seed: &mut u64) -> Vec<u8> {
+        let mut next = || {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*seed >> 33) as u8
+        };
+        let mut key = vec![0; BYTES];
+        for actor in [0, 4] {
+            key[actor] = next() % 4;
+            key[actor + 1] = next() % 8;
+            key[actor + 2] = next();
+        }
+        key[SHARED..SHARED + 10].iter_mut().for_each(|byte| *byte = next() % 10);
+        key
+    }
+
+    fn written(packing: &Packing, key: &[u8]) -> [u64; 2] {
+        let mut words = Vec::new();
+        packing.write(0, key, &mut words);
+        assert_eq!(packing.mask(&words), Some(0));
+        words.try_into().unwrap()
+    }
+
+    fn mask_of(bytes: impl Iterator<Item = usize>) -> Vec<u8> {
+        let mut mask = vec![0; BYTES];
+        bytes.for_each(|byte| mask[byte] = u8::MAX);
+        mask
+    }
+
+    fn learn(changes: &mut Changes, packing: &Packing, key: &[u8], actor: usize) {
+        let (order, list) = act(key, actor);
+        let read = mask_of(order.iter().flatten().map(|&byte| byte as usize));
+        let mut all = Vec::new();
+        for (to, put) in list {
+            let put = packing.bits(0, &mask_of(put.into_iter()));
+            let values = packing.bits(0, &to);
+            all.extend(put.into_iter().zip(values).map(|(put, value)| [!put, put & value]));
+        }
+        let depends = (&packing.bits(0, &read)[..], &order);
+        let lengths = vec![1; all.len() / 2];
+        let lesson = Lesson::Changes(&all, &lengths);
+        changes.learn(0, &written(packing, key), actor, depends, lesson);
+    }
+
+    /// Changes some keys; how many by what is remembered alone.
+    fn change_keys(budget: &Arc<Budget>) -> usize {
+        let mut learner = Learner::default();
+        let mut seed = 1;
+        (0..10_000).for_each(|_| learner.note(0, &key(&mut seed)));
+        let packing = learner.packing();
+        let mut changes = Changes::new(budget, 1);
+        changes.prepare(&packing, 0, &[0..1, 4..5]);
+        let mut found = Found::default();
+        let plenty = Arc::new(Budget::new(None));
+        let mut remembered = 0;
+        for _ in 0..200_000 {
+            let key = key(&mut seed);
+            let form = written(&packing, &key);
+            let mut packets = [Packets::new(&plenty)];
+            packets[0].make_room::<2>(32).unwrap();
+            let mut changed = Changed { packets: &mut packets, others: &mut Vec::new() };
+            let (applied, mut look) = changes.apply(0, &[form], &mut found, &mut changed);
+            remembered += applied;
+            if applied == 0 {
+                while let Look::Learn(actor) = look {
+                    learn(&mut changes, &packing, &key, actor);
+                    look = changes.look(0, &form, &mut found);
+                }
+                assert_eq!(look, Look::Done);
+                changes.change(0, &form, &found, &mut changed);
+            }
+            let mut expected = Vec::new();
+            for actor in (0..2).filter(|actor| !found.unknown.contains(actor)) {
+                expected.extend(act(&key, actor).1.iter().map(|(to, _)| written(&packing, to)));
+            }
+            assert_eq!(packets[0].keys::<2>(), expected, "{key:?}");
+            let hashes = expected.iter().map(|key| Flat::hash(key));
+            assert!(hashes.eq(packets[0].hashes().iter().copied()));
+        }
+        drop(changes);
+        assert_eq!(budget.used(), 0);
+        remembered
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_happens() {
+        let remembered = change_keys(&Arc::new(Budget::new(None)));
+        // All but those in which an actor with the number of which too many are known is to act, or has
+        // no change.
+        assert!(remembered > 100_000, "{remembered}");
+    }
+
+    #[test]
+    fn little_memory_means_that_little_is_remembered() {
+        let budget = Arc::new(Budget::new(Some(1 << 16)));
+        let remembered = change_keys(&budget);
+        assert!(remembered < 10_000, "{remembered}");
+        assert!(budget.peak() <= 1 << 13, "{}", budget.peak());
+    }
+}
