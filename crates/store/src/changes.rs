@@ -41,7 +41,7 @@ const MAX_DEPTH: u32 = 8;
 const MAX_TABLES: usize = 1 << 13;
 
 /// What is learned costs as much as to find so many lists, about, and so much is learned first.
-const LESSON: i64 = 128;
+const LESSON: i64 = 64;
 const FIRST_LESSONS: i64 = 4096;
 
 /// What each key earns besides what is found for it.
