@@ -55,8 +55,10 @@ const MAX_BYTES: u64 = 64 << 20;
 pub struct Changes {
     /// By mask.
     masks: Vec<Option<Box<Masked>>>,
-    /// Bytes taken from the budget, and how many may be.
+    /// Bytes in use, and taken from the budget: what is freed the allocator keeps, so it stays taken.
+    used: u64,
     taken: u64,
+    /// How many may be.
     limit: u64,
     /// Whether there was no room for another mask.
     full: bool,
@@ -184,14 +186,14 @@ impl Changes {
     /// None yet, for one of so many threads.
     pub fn new(budget: &Arc<Budget>, threads: usize) -> Self {
         let limit = (budget.limit() / SHARE / threads as u64).min(MAX_BYTES);
-        Self { masks: Vec::new(), taken: 0, limit, full: false, budget: budget.clone() }
+        Self { masks: Vec::new(), used: 0, taken: 0, limit, full: false, budget: budget.clone() }
     }
 
     /// Forgets everything.
     pub fn forget(&mut self) {
         self.masks.clear();
         self.full = false;
-        self.budget.give_back(std::mem::take(&mut self.taken));
+        self.used = 0;
     }
 
     /// Whether keys with a mask can be looked at.
@@ -244,10 +246,12 @@ impl Changes {
     }
 
     fn pay(&mut self, bytes: usize) -> bool {
-        let bytes = bytes as u64;
-        let paid = self.taken + bytes <= self.limit && self.budget.take(bytes).is_ok();
+        let used = self.used + bytes as u64;
+        let more = used.saturating_sub(self.taken);
+        let paid = used <= self.limit && self.budget.take(more).is_ok();
         if paid {
-            self.taken += bytes;
+            self.used = used;
+            self.taken += more;
         }
         paid
     }
@@ -343,7 +347,8 @@ impl Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
-        self.forget();
+        self.masks.clear();
+        self.budget.give_back(self.taken);
     }
 }
 

@@ -36,6 +36,9 @@ use crate::rebuild::rebuild;
 const SUCCESSORS: usize = 512;
 const WORDS: usize = 1 << 15;
 
+/// What is not counted otherwise: what systems and the allocator keep, and masks of live bits.
+const RESERVE: u64 = 3 << 20;
+
 /// For how many states waits for memory overlap.
 const TOGETHER: usize = 32;
 
@@ -52,6 +55,8 @@ pub(super) fn nearest<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     let memory = Memory::new(request.limits.memory);
+    // If there is less, it is soon over.
+    let _ = memory.take(RESERVE);
     let mut watch = Watch::new(&request.limits, progress);
     let mut search = Nearest::new(system, request, &memory);
     let stopped = search.run(scratch, &mut watch).err();
