@@ -36,8 +36,10 @@ use crate::rebuild::rebuild;
 const SUCCESSORS: usize = 512;
 const WORDS: usize = 1 << 15;
 
-/// What is not counted otherwise: what systems and the allocator keep, and masks of live bits.
+/// Kept for what is not counted otherwise: what systems and the allocator keep, and masks of live bits. So
+/// many bytes, or such a part of the memory.
 const RESERVE: u64 = 3 << 20;
+const RESERVE_SHARE: u64 = 16;
 
 /// For how many states waits for memory overlap.
 const TOGETHER: usize = 32;
@@ -55,11 +57,12 @@ pub(super) fn nearest<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     let memory = Memory::new(request.limits.memory);
-    // If there is less, it is soon over.
-    let _ = memory.take(RESERVE);
+    let reserve = (memory.budget().limit() / RESERVE_SHARE).min(RESERVE);
+    let reserved = memory.take(reserve);
     let mut watch = Watch::new(&request.limits, progress);
     let mut search = Nearest::new(system, request, &memory);
-    let stopped = search.run(scratch, &mut watch).err();
+    let stopped =
+        reserved.map_err(Stopped::Limit).and_then(|()| search.run(scratch, &mut watch)).err();
     drop(watch);
     request.limits.undisturbed(|| search.finish(scratch, stopped))
 }
