@@ -83,6 +83,7 @@ pub fn sweep<S: System>(
     if swept.errors.is_empty() {
         return (swept.outcome, Answered::Sweep);
     }
+    let counts_errors = request.errors == 0;
     let mut request = request.clone();
     let mut states = FIRST_STATES;
     if swept.outcome.is_complete() {
@@ -142,17 +143,21 @@ pub fn sweep<S: System>(
         best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
     }
     match best {
-        Some((outcome, answered)) => (swept.with_runs(outcome), answered),
+        Some((outcome, answered)) => (swept.with_runs(outcome, counts_errors), answered),
         None => (swept.without_run(limit), Answered::Sweep),
     }
 }
 
 impl Swept {
-    /// What a search for runs found; if all was seen and each error has a run, with the counts of
-    /// the sweep.
-    fn with_runs(self, found: Outcome) -> Outcome {
+    /// What a search for runs found; with the counts of the sweep if that was to see everything and a limit
+    /// ended it, or if it did and each error has a run.
+    fn with_runs(self, found: Outcome, counts_errors: bool) -> Outcome {
         let expected = self.errors.len().min(Outcome::MAX_ERRORS);
-        if !self.outcome.is_complete() || found.errors.len() < expected {
+        let told = match self.outcome.stopped {
+            Some(Stopped::Limit(_)) => counts_errors,
+            _ => self.outcome.is_complete() && found.errors.len() >= expected,
+        };
+        if !told {
             return found;
         }
         let Outcome { mut errors, counts, .. } = found;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::sweep::{Answered, sweep};
-use spinward_search::{Counts, Limits, Request, Stopped};
+use spinward_search::{Counts, Limit, Limits, Request, Stopped};
 
 /// Numbers below a limit, of which each leads to some others, as keys of different lengths.
 struct Numbers {
@@ -93,6 +93,22 @@ fn all_errors_are_counted() {
         let [error] = &outcome.errors[..] else { panic!("one kind of error") };
         assert!(error.shortest);
         assert_eq!(error.occurrences, 200);
+    }
+}
+
+#[test]
+fn a_limit_leaves_what_the_sweep_has_seen() {
+    for threads in [1, 3] {
+        let system = Numbers { limit: 30_000_001, ..Numbers::new(Some(7)) };
+        let limits = Limits { memory: Some(8 << 20), ..Limits::default() };
+        let request = Request { limits, threads, ..Request::default() };
+        let (outcome, _) = sweep(&system, &mut 0, &request, &mut |_| ());
+        assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+        assert_eq!(outcome.errors.len(), 1);
+        // Every seventh or so of the states that were expanded.
+        let Counts { states, expanded, errors, .. } = outcome.counts;
+        assert!(states > 50_000 && errors > expanded / 8 && errors < expanded / 6);
+        assert_eq!(outcome.errors[0].occurrences, errors);
     }
 }
 
