@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
@@ -102,15 +103,23 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Signals that come so soon after one are the same: some programs send each twice, to a process and to
+/// its group.
+const SAME_SIGNAL: Duration = Duration::from_millis(200);
+
 /// A flag that the first Ctrl-C sets; the second one ends the process at once.
 pub fn stop_on_interrupt() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    let handler = move || {
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+    let mut first: Option<Instant> = None;
+    let handler = move || match first {
+        None => {
+            first = Some(Instant::now());
+            flag.store(true, Ordering::SeqCst);
+            say("\nstopping (press Ctrl-C again to quit at once)");
         }
-        say("\nstopping (press Ctrl-C again to quit at once)");
+        Some(first) if first.elapsed() < SAME_SIGNAL => {}
+        Some(_) => std::process::exit(130),
     };
     // Without a handler Ctrl-C still ends the process, only less kindly.
     let _ = ctrlc::set_handler(handler);
