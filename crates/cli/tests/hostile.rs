@@ -441,6 +441,19 @@ fn a_signal_ends_what_waits_for_input() {
     assert!(!status.success(), "a process that waits for input ends");
 }
 
+/// Also when it cannot end otherwise, here because nobody reads what it prints.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let place = Place::new();
+    place.write("m.pml", "active proctype P() { do :: printf(\"again\\n\") od }");
+    let mut child = start(&place, &["simulate", "--seed", "1", "m.pml"]);
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "INT");
+    assert_eq!(wait(&mut child).code(), Some(130));
+}
+
 /// As `timeout` does it.
 #[cfg(unix)]
 #[test]
