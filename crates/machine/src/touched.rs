@@ -10,6 +10,8 @@ pub struct Touched {
     read: Vec<Cell<u8>>,
     /// The first bytes looked at, in order: those for an index, and others.
     order: RefCell<[Vec<u32>; 2]>,
+    /// By byte: in which of these it was noted, as bits.
+    ordered: Vec<Cell<u8>>,
     /// How many places were looked at and changed.
     effort: Cell<usize>,
     /// Whether an index is computed.
@@ -37,6 +39,7 @@ impl Clone for Touched {
         let source_order = source.order.borrow();
         let orders = self.order.get_mut().iter_mut().zip(&*source_order);
         orders.for_each(|(order, source)| order.clone_from(source));
+        self.ordered.clone_from(&source.ordered);
         self.effort.set(source.effort.get());
         self.for_index.set(source.for_index.get());
         self.written.clone_from(&source.written);
@@ -50,6 +53,8 @@ impl Touched {
         self.read.clear();
         self.read.resize(bytes, Cell::new(0));
         self.order.get_mut().iter_mut().for_each(Vec::clear);
+        self.ordered.clear();
+        self.ordered.resize(bytes, Cell::new(0));
         self.effort.set(0);
         self.for_index.set(false);
         self.written.clear();
@@ -62,11 +67,16 @@ impl Touched {
         // There may be fewer, or more than at first: whoever asks does not care for other layouts.
         self.effort.update(|effort| effort + 1);
         let end = (start + bytes).min(self.read.len());
-        let order = &mut self.order.borrow_mut()[usize::from(!self.for_index.get())];
+        let order = usize::from(!self.for_index.get());
         for byte in (start..end).filter(|&byte| self.written[byte] == 0) {
             self.read[byte].set(ALL);
-            if order.len() < MAX_ORDER && !order.contains(&(byte as u32)) {
-                order.push(byte as u32);
+            let ordered = &self.ordered[byte];
+            if ordered.get() & 1 << order == 0 {
+                ordered.set(ordered.get() | 1 << order);
+                let order = &mut self.order.borrow_mut()[order];
+                if order.len() < MAX_ORDER {
+                    order.push(byte as u32);
+                }
             }
         }
     }
