@@ -184,14 +184,15 @@ impl Flat {
         self.insert(key, bytes, hash)
     }
 
-    /// Inserts keys of so many bytes, and calls with those that are new. Waits for memory overlap.
+    /// Inserts keys of so many bytes, and calls with those that are new, each with its index. Waits for
+    /// memory overlap.
     #[inline]
     pub fn insert_all<const W: usize, E: From<Full>>(
         &mut self,
         bytes: usize,
         keys: &[[u64; W]],
         hashes: &[u64],
-        mut new: impl FnMut(&[u64; W]) -> Result<(), E>,
+        mut new: impl FnMut(usize, &[u64; W]) -> Result<(), E>,
     ) -> Result<(), E> {
         if !matches!(self.classes.get(bytes), Some(Some(_))) {
             self.make_class(bytes)?;
@@ -200,7 +201,7 @@ impl Flat {
         let groups = || keys.chunks(TOGETHER).zip(hashes.chunks(TOGETHER));
         let next = groups().skip(1).map(|(_, hashes)| hashes).chain([&[][..]]);
         self.class(bytes).locate_all(hashes, &mut now);
-        for ((keys, hashes), next) in groups().zip(next) {
+        for (group, ((keys, hashes), next)) in groups().zip(next).enumerate() {
             let class = self.class(bytes);
             for (&hash, &spot) in hashes.iter().zip(&now) {
                 let segment = &class.segments[spot.segment as usize];
@@ -210,6 +211,8 @@ impl Flat {
             let mut at = 0;
             while at < keys.len() {
                 let class = self.classes[bytes].as_mut().expect("made above");
+                let before = group * TOGETHER + at;
+                let mut new = |index: usize, key: &_| new(before + index, key);
                 let (inserted, count) =
                     class.insert_until_full(&keys[at..], &hashes[at..], &now[at..], &mut new)?;
                 self.len += count;
@@ -757,7 +760,7 @@ impl Class {
         keys: &[[u64; W]],
         hashes: &[u64],
         spots: &[Spot],
-        new: &mut impl FnMut(&[u64; W]) -> Result<(), E>,
+        new: &mut impl FnMut(usize, &[u64; W]) -> Result<(), E>,
     ) -> Result<(usize, u64), E> {
         let shape = self.shape;
         let mut count = 0;
@@ -767,7 +770,7 @@ impl Class {
                 Some(false) => {}
                 Some(true) => {
                     count += 1;
-                    new(key)?;
+                    new(at, key)?;
                 }
                 None => return Ok((at, count)),
             }

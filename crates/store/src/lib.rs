@@ -42,7 +42,7 @@ use thiserror::Error;
 
 pub use bitstate::{Bitstate, MAX_HASHES};
 pub use budget::{Budget, OutOfMemory};
-pub use changes::{Changes, Found, Lesson, Look};
+pub use changes::{Changes, Found, Key, Lesson, Look};
 pub use compact::{Compact, SIGNATURE_BITS};
 pub use exact::Exact;
 pub use flat::{Density, Flat, Spot};

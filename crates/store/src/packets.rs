@@ -16,6 +16,8 @@ pub struct Packets {
     mask: usize,
     words: Vec<u64>,
     hashes: Vec<u64>,
+    /// By key: the actors that sleep in it, as bits.
+    asleep: Vec<u64>,
     /// Bytes taken from the budget.
     taken: u64,
     budget: Arc<Budget>,
@@ -25,7 +27,8 @@ impl Packets {
     /// None.
     pub fn new(budget: &Arc<Budget>) -> Self {
         let budget = budget.clone();
-        Self { mask: 0, words: Vec::new(), hashes: Vec::new(), taken: 0, budget }
+        let (words, hashes, asleep) = (Vec::new(), Vec::new(), Vec::new());
+        Self { mask: 0, words, hashes, asleep, taken: 0, budget }
     }
 
     /// How many.
@@ -64,11 +67,17 @@ impl Packets {
         &self.hashes
     }
 
+    /// By key: the actors that sleep in it, as bits.
+    pub fn asleep(&self) -> &[u64] {
+        &self.asleep
+    }
+
     /// For how many more keys of so many words there is room.
     #[inline]
     pub(crate) fn room<const W: usize>(&self) -> usize {
         let words = (self.words.capacity() - self.words.len()) / W;
-        words.min(self.hashes.capacity() - self.hashes.len())
+        let others = self.hashes.capacity().min(self.asleep.capacity());
+        words.min(others - self.hashes.len())
     }
 
     /// Makes room for so many more keys of so many words.
@@ -81,28 +90,31 @@ impl Packets {
     #[cold]
     fn grow<const W: usize>(&mut self, more: usize) -> Result<(), Full> {
         let keys = (self.len() + more).max(2 * self.hashes.capacity());
-        let bytes = (keys * (W + 1) * size_of::<u64>()) as u64;
+        let bytes = (keys * (W + 2) * size_of::<u64>()) as u64;
         self.budget.take(bytes)?;
         self.words.reserve_exact(keys * W - self.words.len());
         self.hashes.reserve_exact(keys - self.hashes.len());
+        self.asleep.reserve_exact(keys - self.asleep.len());
         self.budget.give_back(std::mem::replace(&mut self.taken, bytes));
         Ok(())
     }
 
-    /// Adds a key with this hash.
+    /// Adds a key with this hash, in which these actors sleep.
     ///
     /// # Safety
     /// There must be [room](Self::room) for it.
     #[inline(always)]
-    pub(crate) unsafe fn push<const W: usize>(&mut self, key: &[u64; W], hash: u64) {
-        let (words, hashes) = (self.words.len(), self.hashes.len());
+    pub(crate) unsafe fn push<const W: usize>(&mut self, key: &[u64; W], hash: u64, asleep: u64) {
+        let (words, keys) = (self.words.len(), self.hashes.len());
         debug_assert!(self.room::<W>() > 0);
         // SAFETY: as above.
         unsafe {
             self.words.as_mut_ptr().add(words).cast::<[u64; W]>().write(*key);
             self.words.set_len(words + W);
-            self.hashes.as_mut_ptr().add(hashes).write(hash);
-            self.hashes.set_len(hashes + 1);
+            self.hashes.as_mut_ptr().add(keys).write(hash);
+            self.hashes.set_len(keys + 1);
+            self.asleep.as_mut_ptr().add(keys).write(asleep);
+            self.asleep.set_len(keys + 1);
         }
     }
 
@@ -110,8 +122,9 @@ impl Packets {
     pub fn clear(&mut self) {
         self.words.clear();
         self.hashes.clear();
+        self.asleep.clear();
         if self.taken > KEPT {
-            (self.words, self.hashes) = (Vec::new(), Vec::new());
+            (self.words, self.hashes, self.asleep) = (Vec::new(), Vec::new(), Vec::new());
             self.budget.give_back(std::mem::take(&mut self.taken));
         }
     }
@@ -119,7 +132,7 @@ impl Packets {
 
 impl Drop for Packets {
     fn drop(&mut self) {
-        (self.words, self.hashes) = (Vec::new(), Vec::new());
+        (self.words, self.hashes, self.asleep) = (Vec::new(), Vec::new(), Vec::new());
         self.budget.give_back(self.taken);
     }
 }
@@ -130,6 +143,8 @@ pub struct Changed<'a> {
     pub packets: &'a mut [Packets],
     /// Keys that are not packed with it.
     pub others: &'a mut Vec<u64>,
+    /// How many changes there were, also of actors that sleep.
+    pub count: usize,
 }
 
 impl Changed<'_> {
@@ -138,15 +153,15 @@ impl Changed<'_> {
         self.packets.iter().map(Packets::room::<W>).min().unwrap_or(0)
     }
 
-    /// Adds a key.
+    /// Adds a key, in which these actors sleep.
     ///
     /// # Safety
     /// There must be [room](Self::room) for it.
     #[inline(always)]
-    pub(crate) unsafe fn push<const W: usize>(&mut self, key: &[u64; W]) {
+    pub(crate) unsafe fn push<const W: usize>(&mut self, key: &[u64; W], asleep: u64) {
         let hash = Flat::hash(key);
         let owner = Flat::owner(hash, self.packets.len());
         // SAFETY: as above; an owner is one of them.
-        unsafe { self.packets.get_unchecked_mut(owner).push(key, hash) };
+        unsafe { self.packets.get_unchecked_mut(owner).push(key, hash, asleep) };
     }
 }

@@ -26,7 +26,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use spinward_machine::{Flow, Sink, Step, System, Violation};
-use spinward_store::{Changed, Flat, Look, Packets};
+use spinward_store::{Changed, Flat, Key, Look, Packets};
 
 use super::form::Form;
 use super::known::{Fresh, Known};
@@ -35,7 +35,7 @@ use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 
 /// How many states are expanded together.
-pub(super) const BATCH: usize = 32;
+pub(super) const BATCH: usize = 64;
 
 /// Words of packed states whose moves are remembered, at most.
 const MAX_WORDS: usize = 8;
@@ -550,7 +550,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             }
             self.packets[number].begin(mask);
         }
-        let mut forms = [[0; W]; BATCH];
+        let mut forms = [Key { words: [0; W], asleep: 0 }; BATCH];
         let taken = self.known.take(mask, &mut forms[..states]);
         let mut rest = &forms[..taken];
         loop {
@@ -566,7 +566,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             rest = others;
             let any = self.expand_partly(mask, form, look, scratch)?;
             if any != Some(true) {
-                self.known.decode(form, &mut self.state);
+                self.known.decode(&form.words, &mut self.state);
             }
             match any {
                 Some(true) => {}
@@ -586,44 +586,31 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
     fn apply<const W: usize>(
         &mut self,
         mask: usize,
-        forms: &[[u64; W]],
+        forms: &[Key<W>],
     ) -> Result<(usize, Look), Limit> {
-        let before = self.make_room::<W>(SUCCESSORS)?;
-        let mut changed = Changed { packets: &mut self.packets, others: &mut self.strays };
+        self.make_room::<W>(SUCCESSORS)?;
+        let mut changed =
+            Changed { packets: &mut self.packets, others: &mut self.strays, count: 0 };
         let applied = self.remembered.apply(mask, forms, &mut changed);
-        self.count_moves::<W>(before)?;
+        self.counts.transitions += changed.count as u64;
+        self.add_strays::<W>()?;
         Ok(applied)
     }
 
-    /// Makes room for so many successors, whoever owns them; how many there are.
+    /// Makes room for so many successors, whoever owns them.
     #[inline]
-    fn make_room<const W: usize>(&mut self, more: usize) -> Result<usize, Limit> {
+    fn make_room<const W: usize>(&mut self, more: usize) -> Result<(), Limit> {
         self.packets.iter_mut().try_for_each(|packets| packets.make_room::<W>(more))?;
-        Ok(self.waiting())
-    }
-
-    /// How many successors packed with one mask are not looked up yet.
-    #[inline]
-    fn waiting(&self) -> usize {
-        self.packets.iter().map(Packets::len).sum()
-    }
-
-    /// Counts the moves that were made since there were so many successors, and adds those in a form that
-    /// is not theirs.
-    #[inline]
-    fn count_moves<const W: usize>(&mut self, before: usize) -> Result<(), Limit> {
-        self.counts.transitions += (self.waiting() - before) as u64;
-        if self.strays.is_empty() { Ok(()) } else { self.add_strays::<W>() }
+        Ok(())
     }
 
     /// Adds successors in a form that is not theirs.
-    #[cold]
+    #[inline]
     fn add_strays<const W: usize>(&mut self) -> Result<(), Limit> {
         for form in std::mem::take(&mut self.strays).as_chunks::<W>().0 {
             self.known.decode(form, &mut self.state);
             let (state, mut expansion) = self.expansion();
             expansion.add(state)?;
-            self.counts.transitions += 1;
         }
         Ok(())
     }
@@ -652,7 +639,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
     fn expand_partly<const W: usize>(
         &mut self,
         mask: usize,
-        form: &[u64; W],
+        form: &Key<W>,
         look: Look,
         scratch: &mut S::Scratch,
     ) -> Result<Option<bool>, Limit> {
@@ -660,7 +647,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             return Ok(None);
         };
         let system = self.shared.system;
-        let moves = self.remembered.find(system, packing, mask, form, look, scratch);
+        let moves = self.remembered.find(system, packing, mask, &form.words, look, scratch);
         let Some(Moves { count, unknown }) = moves else {
             return Ok(None);
         };
@@ -668,17 +655,19 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         self.unknown.extend_from_slice(unknown);
         let mut any = count > 0;
         if !self.unknown.is_empty() {
-            self.known.decode(form, &mut self.state);
+            self.known.decode(&form.words, &mut self.state);
             match self.expand_some(scratch)? {
                 Some(others) => any |= others,
                 None => return Ok(None),
             }
         }
         if count > 0 {
-            let before = self.make_room::<W>(count)?;
-            let mut changed = Changed { packets: &mut self.packets, others: &mut self.strays };
+            self.make_room::<W>(count)?;
+            let mut changed =
+                Changed { packets: &mut self.packets, others: &mut self.strays, count: 0 };
             self.remembered.make(mask, form, &mut changed);
-            self.count_moves::<W>(before)?;
+            self.counts.transitions += changed.count as u64;
+            self.add_strays::<W>()?;
         }
         Ok(Some(any))
     }

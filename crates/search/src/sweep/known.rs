@@ -1,6 +1,6 @@
 //! The states that a thread knows, and those of them that wait to be expanded.
 
-use spinward_store::{Flat, Packets, Packing, Spot};
+use spinward_store::{Flat, Key, Packets, Packing, Spot};
 
 use super::form::{Form, Renewal};
 use crate::buffer::Buffer;
@@ -104,7 +104,7 @@ impl<F: Form> Known<F> {
     }
 
     /// Takes states that wait and are packed with a mask, until one is not; how many.
-    pub fn take<const W: usize>(&mut self, mask: usize, forms: &mut [[u64; W]]) -> usize {
+    pub fn take<const W: usize>(&mut self, mask: usize, forms: &mut [Key<W>]) -> usize {
         let Some(packing) = self.form.packing() else {
             return 0;
         };
@@ -147,7 +147,10 @@ impl<F: Form> Known<F> {
 
     fn insert_all<const W: usize>(&mut self, bytes: usize, packets: &Packets) -> Result<(), Limit> {
         let Self { set, waiting, .. } = self;
-        set.insert_all(bytes, packets.keys::<W>(), packets.hashes(), |form| waiting.push(form))
+        let asleep = packets.asleep();
+        set.insert_all(bytes, packets.keys::<W>(), packets.hashes(), |index, form| {
+            waiting.push(form, asleep[index])
+        })
     }
 
     /// Looks up all states added, and calls for each whether it is new. New ones wait.
@@ -197,7 +200,7 @@ impl<F: Form> Known<F> {
                     set.insert(form, bytes as usize, hash)?
                 };
                 if new {
-                    waiting.push(form)?;
+                    waiting.push(form, 0)?;
                 }
                 each(new)?;
             }
@@ -283,11 +286,11 @@ impl<F: Form> Known<F> {
             if some.is_none() {
                 *renewals += 1;
                 let all = std::mem::replace(waiting, Stack::new(memory));
-                all.each(|old| {
+                all.each(|old, asleep| {
                     form.decode(old, &mut state);
                     words.clear();
                     new.encode(&state, &mut words)?;
-                    waiting.push(&words)
+                    waiting.push(&words, asleep)
                 })?;
             }
             form.become_like(&new);
@@ -302,7 +305,7 @@ const CHUNK: usize = 1 << 13;
 /// In place of the length of a form: it is in the word behind it.
 const LONG: u8 = u8::MAX;
 
-/// A stack of forms, in chunks that hold whole ones.
+/// A stack of forms, each with the actors that sleep, in chunks that hold whole ones.
 struct Stack {
     chunks: Vec<Chunk>,
     /// A chunk to be used again.
@@ -310,7 +313,8 @@ struct Stack {
     memory: Memory,
 }
 
-/// Some forms, one behind the other, and how many words each has.
+/// Some forms, one behind the other, each with one word more for the actors that sleep, and how many words
+/// each has without that.
 struct Chunk {
     words: Vec<u64>,
     lengths: Vec<u8>,
@@ -329,13 +333,14 @@ impl Chunk {
 
     /// Appends a form; false if there is no room.
     #[inline(always)]
-    fn push(&mut self, form: &[u64]) -> bool {
+    fn push(&mut self, form: &[u64], asleep: u64) -> bool {
         let length = u8::try_from(form.len()).unwrap_or(LONG);
-        let words = form.len() + usize::from(length == LONG);
+        let words = form.len() + 1 + usize::from(length == LONG);
         if self.words.capacity() - self.words.len() < words {
             return false;
         }
         self.words.extend_from_slice(form);
+        self.words.push(asleep);
         if length == LONG {
             self.words.push(form.len() as u64);
         }
@@ -343,12 +348,12 @@ impl Chunk {
         true
     }
 
-    /// Where the form that ends there begins, and where its words end.
+    /// Where the form that ends there begins, and where its words end and the other one is.
     #[inline]
     fn last(&self, end: usize, length: u8) -> (usize, usize) {
         match length {
-            LONG => (end - 1 - self.words[end - 1] as usize, end - 1),
-            length => (end - usize::from(length), end),
+            LONG => (end - 2 - self.words[end - 1] as usize, end - 2),
+            length => (end - 1 - usize::from(length), end - 1),
         }
     }
 
@@ -361,14 +366,15 @@ impl Chunk {
 
     /// Takes the last form if it has so many words and some bits of the first are these.
     #[inline(always)]
-    fn take<const W: usize>(&mut self, bits: u64, values: u64) -> Option<[u64; W]> {
-        let form = *self.words.last_chunk::<W>()?;
-        if usize::from(*self.lengths.last()?) != W || form[0] & bits != values {
+    fn take<const W: usize>(&mut self, bits: u64, values: u64) -> Option<Key<W>> {
+        let (&asleep, before) = self.words.split_last()?;
+        let words = *before.last_chunk::<W>()?;
+        if usize::from(*self.lengths.last()?) != W || words[0] & bits != values {
             return None;
         }
-        self.words.truncate(self.words.len() - W);
+        self.words.truncate(self.words.len() - W - 1);
         self.lengths.pop();
-        Some(form)
+        Some(Key { words, asleep })
     }
 
     /// Drops the last form.
@@ -380,7 +386,7 @@ impl Chunk {
     }
 
     /// Calls for each form, from the first on.
-    fn each(&self, mut call: impl FnMut(&[u64]) -> Result<(), Limit>) -> Result<(), Limit> {
+    fn each(&self, mut call: impl FnMut(&[u64], u64) -> Result<(), Limit>) -> Result<(), Limit> {
         let mut end = self.words.len();
         let mut forms = Vec::with_capacity(self.lengths.len());
         for &length in self.lengths.iter().rev() {
@@ -388,7 +394,8 @@ impl Chunk {
             end = form.0;
             forms.push(form);
         }
-        forms.into_iter().rev().try_for_each(|(start, end)| call(&self.words[start..end]))
+        let mut forms = forms.into_iter().rev();
+        forms.try_for_each(|(start, end)| call(&self.words[start..end], self.words[end]))
     }
 }
 
@@ -402,17 +409,17 @@ impl Stack {
     }
 
     #[inline(always)]
-    fn push(&mut self, form: &[u64]) -> Result<(), Limit> {
-        if self.chunks.last_mut().is_some_and(|chunk| chunk.push(form)) {
+    fn push(&mut self, form: &[u64], asleep: u64) -> Result<(), Limit> {
+        if self.chunks.last_mut().is_some_and(|chunk| chunk.push(form, asleep)) {
             return Ok(());
         }
-        self.push_chunk(form)
+        self.push_chunk(form, asleep)
     }
 
     /// Pushes a form in a chunk of its own.
     #[cold]
-    fn push_chunk(&mut self, form: &[u64]) -> Result<(), Limit> {
-        let words = (form.len() + 1).max(CHUNK);
+    fn push_chunk(&mut self, form: &[u64], asleep: u64) -> Result<(), Limit> {
+        let words = (form.len() + 2).max(CHUNK);
         let spare = self.spare.take_if(|spare| spare.words.capacity() >= words);
         let mut chunk = match spare {
             Some(spare) => spare,
@@ -421,7 +428,7 @@ impl Stack {
                 Chunk::new(words)
             }
         };
-        chunk.push(form);
+        chunk.push(form, asleep);
         self.chunks.push(chunk);
         Ok(())
     }
@@ -457,7 +464,7 @@ impl Stack {
     }
 
     /// Calls for each form, from the first on, and frees it.
-    fn each(mut self, mut call: impl FnMut(&[u64]) -> Result<(), Limit>) -> Result<(), Limit> {
+    fn each(mut self, mut call: impl FnMut(&[u64], u64) -> Result<(), Limit>) -> Result<(), Limit> {
         for chunk in std::mem::take(&mut self.chunks) {
             let called = chunk.each(&mut call);
             self.give_back(Some(chunk));

@@ -5,7 +5,7 @@
 //! packed states as they are, without unpacking them.
 
 use spinward_machine::{Actor, Footprint, System};
-use spinward_store::{Changed, Changes, Found, Lesson, Look, Packing};
+use spinward_store::{Changed, Changes, Found, Key, Lesson, Look, Packing};
 
 use crate::limits::{Limit, Memory};
 
@@ -100,7 +100,7 @@ impl Remembered {
     pub fn apply<const W: usize>(
         &mut self,
         mask: usize,
-        forms: &[[u64; W]],
+        forms: &[Key<W>],
         changed: &mut Changed<'_>,
     ) -> (usize, Look) {
         self.changes.apply(mask, forms, &mut self.found, changed)
@@ -126,7 +126,7 @@ impl Remembered {
     }
 
     /// Makes the moves that were found of a state.
-    pub fn make<const W: usize>(&self, mask: usize, form: &[u64; W], changed: &mut Changed<'_>) {
+    pub fn make<const W: usize>(&self, mask: usize, form: &Key<W>, changed: &mut Changed<'_>) {
         self.changes.change(mask, form, &self.found, changed);
     }
 

@@ -55,15 +55,18 @@ pub(super) const EMPTY: u32 = u32::MAX;
 pub(super) const ONCE: u32 = u32::MAX - 1;
 pub(super) const UNKNOWN: u32 = u32::MAX - 2;
 pub(super) const WRONG: u32 = u32::MAX - 3;
-pub(super) const MAX_COUNT: u32 = u32::MAX - 4;
+pub(super) const MAX_COUNT: u32 = i32::MAX as u32;
 
 const NO_LIST: List = List { bits: 0, start: 0, count: EMPTY };
+
+/// By how much a hash is shifted where there is no list.
+const NO_SHIFT: u32 = u64::BITS - 1;
 
 impl Default for Table {
     fn default() -> Self {
         Self {
-            lists: vec![NO_LIST],
-            shift: u64::BITS - 1,
+            lists: Self::no_lists(),
+            shift: NO_SHIFT,
             used: 0,
             learned: 0,
             asked: 0,
@@ -85,10 +88,15 @@ impl Table {
         Self { depth, bits_before, ..Self::default() }
     }
 
+    /// As many as hashes have values if they are shifted by [`NO_SHIFT`].
+    fn no_lists() -> Vec<List> {
+        vec![NO_LIST; 1 << (u64::BITS - NO_SHIFT)]
+    }
+
     /// Forgets all lists.
     pub fn empty(&mut self) {
-        self.lists = vec![NO_LIST];
-        self.shift = u64::BITS - 1;
+        self.lists = Self::no_lists();
+        self.shift = NO_SHIFT;
         self.used = 0;
     }
 
@@ -114,11 +122,17 @@ impl Table {
 
     /// The list for bits.
     #[inline(always)]
-    pub fn find(&self, bits: u64) -> List {
-        match self.lists.get(self.home(bits)) {
-            Some(list) if list.bits == bits => *list,
-            _ => self.lists[self.place(bits)],
-        }
+    pub fn find(&self, bits: u64) -> &List {
+        let home = self.home(bits);
+        debug_assert!(home < self.lists.len());
+        // SAFETY: a hash is shifted so far that as many values are left as there are lists.
+        let list = unsafe { self.lists.get_unchecked(home) };
+        if list.bits == bits { list } else { self.seek(bits) }
+    }
+
+    #[inline(never)]
+    fn seek(&self, bits: u64) -> &List {
+        &self.lists[self.place(bits)]
     }
 
     /// Whether it is divided into others.
