@@ -81,8 +81,9 @@ struct Nearest<'a, S> {
     levels: Buffer<(u64, u32)>,
     /// By distance: states more than one step away from one that was expanded.
     far: BTreeMap<u32, Arrivals>,
-    /// Successors that are not looked up yet.
+    /// Successors that are not looked up yet, and those of them that are more than one step away.
     arrivals: Arrivals,
+    further: Arrivals,
     remembered: Remembered,
     /// How often all states were given another form.
     renewals: u64,
@@ -109,6 +110,7 @@ impl<'a, S: System> Nearest<'a, S> {
             levels: Buffer::new(memory),
             far: BTreeMap::new(),
             arrivals: Arrivals::new(memory),
+            further: Arrivals::new(memory),
             remembered: Remembered::new(memory, 1),
             renewals: 0,
             counts: Counts { transitions: 1, ..Counts::default() },
@@ -133,7 +135,7 @@ impl<'a, S: System> Nearest<'a, S> {
                 let known = self.findings.len();
                 self.expand(scratch, watch)?;
                 let more = self.findings.len() > known;
-                if more || self.arrivals.is_full() {
+                if more || self.arrivals.is_full() || self.further.is_full() {
                     self.look_up()?;
                 }
                 if more {
@@ -196,6 +198,7 @@ impl<'a, S: System> Nearest<'a, S> {
             self.counts.state_bytes = self.counts.state_bytes.max(self.state.len() as u64);
             let mut expansion = Expansion {
                 arrivals: &mut self.arrivals,
+                further: &mut self.further,
                 form: &mut self.form,
                 parent: number,
                 level: self.level,
@@ -217,7 +220,7 @@ impl<'a, S: System> Nearest<'a, S> {
         number: u64,
         scratch: &mut S::Scratch,
     ) -> Result<bool, Limit> {
-        let Self { system, form, remembered, arrivals, state, words, .. } = self;
+        let Self { system, form, remembered, arrivals, further, state, words, .. } = self;
         let (Some(packing), Ok(form)) = (form.packing(), <[u64; W]>::try_from(&words[..])) else {
             return Ok(false);
         };
@@ -230,6 +233,7 @@ impl<'a, S: System> Nearest<'a, S> {
         let bytes = packing.bytes(mask);
         self.counts.state_bytes = self.counts.state_bytes.max(packing.length(mask) as u64);
         remembered.each(*system, packing, mask, &form, scratch, |successor, own, length| {
+            let arrivals = if length > 1 { &mut *further } else { &mut *arrivals };
             if own {
                 return arrivals.push(successor, bytes, number, length);
             }
@@ -244,35 +248,87 @@ impl<'a, S: System> Nearest<'a, S> {
     /// those further away wait.
     fn look_up(&mut self) -> Result<(), Limit> {
         let mut arrivals = std::mem::replace(&mut self.arrivals, Arrivals::new(&self.memory));
-        let groups = || arrivals.entries.chunks(TOGETHER);
-        let [mut now, mut later] = [[Spot::default(); TOGETHER]; 2];
-        let mut version = locate(&self.set, groups().next().unwrap_or_default(), &mut now);
-        let mut start = 0;
-        for (group, next) in groups().zip(groups().skip(1).chain([&[][..]])) {
-            if version != self.set.version() {
-                locate(&self.set, group, &mut now);
-            }
-            for (arrival, &spot) in group.iter().zip(&now) {
-                self.set.prefetch(arrival.bytes as usize, arrival.hash, spot);
-            }
-            version = locate(&self.set, next, &mut later);
-            for (arrival, &spot) in group.iter().zip(&now) {
-                let form = &arrivals.words[start..arrival.end];
-                start = arrival.end;
-                let spot = (version == self.set.version()).then_some(spot);
-                self.arrive(arrival, form, spot)?;
-            }
-            now = later;
+        match arrivals.words_alike() {
+            Some(1) => self.look_up_alike::<1>(&arrivals)?,
+            Some(2) => self.look_up_alike::<2>(&arrivals)?,
+            Some(3) => self.look_up_alike::<3>(&arrivals)?,
+            Some(4) => self.look_up_alike::<4>(&arrivals)?,
+            Some(5) => self.look_up_alike::<5>(&arrivals)?,
+            Some(6) => self.look_up_alike::<6>(&arrivals)?,
+            _ => self.look_up_any(&arrivals)?,
         }
         arrivals.clear();
         self.arrivals = arrivals;
+        if !self.further.entries.is_empty() {
+            let mut further = std::mem::replace(&mut self.further, Arrivals::new(&self.memory));
+            self.look_up_any(&further)?;
+            further.clear();
+            self.further = further;
+        }
         self.renew_if_due()
+    }
+
+    /// Looks up successors that are alike, in forms of so many words.
+    fn look_up_alike<const W: usize>(&mut self, arrivals: &Arrivals) -> Result<(), Limit> {
+        let Self { set, log, counts, max_states, .. } = self;
+        let Some(&Arrival { bytes, length, .. }) = arrivals.entries.first() else {
+            return Ok(());
+        };
+        let (forms, _) = arrivals.words.as_chunks::<W>();
+        let mut noted = 0;
+        let inserted = set.insert_all(bytes as usize, forms, &arrivals.hashes, |index, form| {
+            let parent = arrivals.entries[index].parent;
+            noted = index + 1;
+            if counts.states >= *max_states {
+                if length != HERE {
+                    counts.expanded = parent;
+                }
+                return Err(Limit::States);
+            }
+            counts.states += 1;
+            log.push(parent, form)
+        });
+        let noted = if inserted.is_ok() { forms.len() } else { noted };
+        counts.transitions += if length == HERE { 0 } else { noted as u64 };
+        inserted
+    }
+
+    /// Looks up any successors.
+    fn look_up_any(&mut self, arrivals: &Arrivals) -> Result<(), Limit> {
+        let groups = || arrivals.entries.chunks(TOGETHER).zip(arrivals.hashes.chunks(TOGETHER));
+        let [mut now, mut later] = [[Spot::default(); TOGETHER]; 2];
+        let nothing = (&[][..], &[][..]);
+        let mut version = locate(&self.set, groups().next().unwrap_or(nothing), &mut now);
+        let mut start = 0;
+        for ((group, hashes), next) in groups().zip(groups().skip(1).chain([nothing])) {
+            if version != self.set.version() {
+                locate(&self.set, (group, hashes), &mut now);
+            }
+            for ((arrival, &hash), &spot) in group.iter().zip(hashes).zip(&now) {
+                self.set.prefetch(arrival.bytes as usize, hash, spot);
+            }
+            version = locate(&self.set, next, &mut later);
+            for ((arrival, &hash), &spot) in group.iter().zip(hashes).zip(&now) {
+                let form = &arrivals.words[start..arrival.end];
+                start = arrival.end;
+                let spot = (version == self.set.version()).then_some(spot);
+                self.arrive(arrival, hash, form, spot)?;
+            }
+            now = later;
+        }
+        Ok(())
     }
 
     /// Looks up a state in a form, which is located perhaps.
     #[inline]
-    fn arrive(&mut self, arrival: &Arrival, form: &[u64], spot: Option<Spot>) -> Result<(), Limit> {
-        let &Arrival { hash, parent, bytes, length, .. } = arrival;
+    fn arrive(
+        &mut self,
+        arrival: &Arrival,
+        hash: u64,
+        form: &[u64],
+        spot: Option<Spot>,
+    ) -> Result<(), Limit> {
+        let &Arrival { parent, bytes, length, .. } = arrival;
         let bytes = bytes as usize;
         self.counts.transitions += u64::from(length != HERE);
         let distance = longer(self.level, length as usize);
@@ -285,7 +341,7 @@ impl<'a, S: System> Nearest<'a, S> {
             }
             let far = self.far.entry(distance);
             let far = far.or_insert_with(|| Arrivals::new(&self.memory));
-            return far.push_hashed(form, Arrival { length: HERE, ..*arrival });
+            return far.push_hashed(form, hash, Arrival { length: HERE, ..*arrival });
         }
         let new = match spot {
             Some(spot) => self.set.insert_at(form, bytes, hash, spot)?,
@@ -385,10 +441,10 @@ impl<'a, S: System> Nearest<'a, S> {
     }
 }
 
-/// Where some arrivals are looked for, in which version of the set.
-fn locate(set: &Flat, group: &[Arrival], spots: &mut [Spot; TOGETHER]) -> u64 {
-    for (arrival, spot) in group.iter().zip(spots) {
-        *spot = set.locate(arrival.bytes as usize, arrival.hash);
+/// Where some arrivals with these hashes are looked for, in which version of the set.
+fn locate(set: &Flat, (group, hashes): (&[Arrival], &[u64]), spots: &mut [Spot; TOGETHER]) -> u64 {
+    for ((arrival, &hash), spot) in group.iter().zip(hashes).zip(spots) {
+        *spot = set.locate(arrival.bytes as usize, hash);
     }
     set.version()
 }
@@ -396,6 +452,7 @@ fn locate(set: &Flat, group: &[Arrival], spots: &mut [Spot; TOGETHER]) -> u64 {
 /// Takes the successors of one state.
 struct Expansion<'e, 'a, S> {
     arrivals: &'e mut Arrivals,
+    further: &'e mut Arrivals,
     form: &'e mut Packed<'a, S>,
     parent: u64,
     level: u32,
@@ -408,7 +465,8 @@ struct Expansion<'e, 'a, S> {
 impl<S: System> Sink for Expansion<'_, '_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         let length = length(steps) as u32;
-        let added = self.arrivals.add(state, self.form, self.parent, length);
+        let arrivals = if length > 1 { &mut *self.further } else { &mut *self.arrivals };
+        let added = arrivals.add(state, self.form, self.parent, length);
         unless_hit(added, &mut self.limit)
     }
 
@@ -438,10 +496,9 @@ impl<S: System> Sink for Expansion<'_, '_, S> {
 /// A state that is not looked up yet.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// Where its form ends, how many bytes that has, and its hash.
+    /// Where its form ends, and how many bytes that has.
     end: usize,
     bytes: u32,
-    hash: u64,
     /// The number of the state it was reached from.
     parent: u64,
     /// How many steps it is away from the states that are expanded, or [`HERE`].
@@ -454,12 +511,26 @@ const HERE: u32 = 0;
 /// States that are not looked up yet, in the order in which they were reached.
 struct Arrivals {
     words: Buffer<u64>,
+    hashes: Buffer<u64>,
     entries: Buffer<Arrival>,
+    /// Whether all are as far away, at most one step, and have forms of as many bytes.
+    alike: bool,
 }
 
 impl Arrivals {
     fn new(memory: &Memory) -> Self {
-        Self { words: Buffer::new(memory), entries: Buffer::new(memory) }
+        Self {
+            words: Buffer::new(memory),
+            hashes: Buffer::new(memory),
+            entries: Buffer::new(memory),
+            alike: true,
+        }
+    }
+
+    /// How many words each form has, if they are alike.
+    fn words_alike(&self) -> Option<usize> {
+        let first = self.entries.first().filter(|_| self.alike)?;
+        Some(first.end)
     }
 
     fn is_full(&self) -> bool {
@@ -478,26 +549,38 @@ impl Arrivals {
         let bytes = form.encode(state, self.words.with_room(F::longest(state.len()))?)?;
         let hash = Flat::hash(&self.words[start..]);
         let (end, bytes) = (self.words.len(), bytes as u32);
-        self.entries.push(Arrival { end, bytes, hash, parent, length })
+        self.note(hash, Arrival { end, bytes, parent, length })
     }
 
     /// Adds a form of so many bytes.
     #[inline]
     fn push(&mut self, form: &[u64], bytes: usize, parent: u64, length: u32) -> Result<(), Limit> {
-        let (hash, bytes) = (Flat::hash(form), bytes as u32);
-        self.push_hashed(form, Arrival { end: 0, bytes, hash, parent, length })
+        let arrival = Arrival { end: 0, bytes: bytes as u32, parent, length };
+        self.push_hashed(form, Flat::hash(form), arrival)
     }
 
-    /// Adds a form; where it ends is seen to.
+    /// Adds a form with this hash; where it ends is seen to.
     #[inline]
-    fn push_hashed(&mut self, form: &[u64], arrival: Arrival) -> Result<(), Limit> {
+    fn push_hashed(&mut self, form: &[u64], hash: u64, arrival: Arrival) -> Result<(), Limit> {
         self.words.extend_from_slice(form)?;
-        self.entries.push(Arrival { end: self.words.len(), ..arrival })
+        self.note(hash, Arrival { end: self.words.len(), ..arrival })
+    }
+
+    /// Notes the last form, with this hash.
+    #[inline]
+    fn note(&mut self, hash: u64, arrival: Arrival) -> Result<(), Limit> {
+        let first = self.entries.first().copied().unwrap_or(arrival);
+        let of = |it: Arrival| (it.length, it.bytes);
+        self.alike &= arrival.length <= 1 && of(arrival) == of(first);
+        self.hashes.push(hash)?;
+        self.entries.push(arrival)
     }
 
     fn clear(&mut self) {
         self.words.clear();
+        self.hashes.clear();
         self.entries.clear();
+        self.alike = true;
     }
 }
 
