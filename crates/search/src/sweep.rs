@@ -17,6 +17,7 @@ mod known;
 mod nearest;
 mod remembered;
 mod retrace;
+mod walks;
 
 use std::time::{Duration, Instant};
 

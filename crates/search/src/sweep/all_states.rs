@@ -31,6 +31,7 @@ use spinward_store::{Changed, Flat, Key, Look, Packets};
 use super::form::Form;
 use super::known::{Fresh, Known};
 use super::remembered::{Moves, Remembered};
+use super::walks::walk;
 use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 
@@ -151,6 +152,7 @@ fn run<S: System, F: Form>(
     workers[0].known.move_last(&mut fresh)?;
     workers[shared.owner(hash)].known.settle_all(&fresh)?;
 
+    let mut walked = false;
     while !shared.is_done() {
         // One thread does the work of all until it is worth a thread for each.
         if workers.len() == 1 || shared.counts().states < FEW_STATES {
@@ -164,6 +166,11 @@ fn run<S: System, F: Form>(
             run_together(shared, workers, scratch, watch)?;
         }
         if shared.renews.swap(false, Ordering::Relaxed) && !shared.is_done() {
+            if !std::mem::replace(&mut walked, true) {
+                let note = |state: &[u8]| workers[0].known.note(state);
+                let tick = || watch.tick(&shared.counts(), 0, &shared.memory);
+                walk(shared.system, scratch, &shared.memory, note, tick)?;
+            }
             renew(shared, workers)?;
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spinward_machine::System;
-use spinward_store::{Density, Flat, Full, Packing, Parts, Worker};
+use spinward_store::{Density, Flat, Full, Learner, Packing, Parts, Worker};
 
 /// The form of states: rows of words, equal for equal states only. Each thread has its own.
 pub(super) trait Form: Sized + Send {
@@ -23,6 +23,9 @@ pub(super) trait Form: Sized + Send {
     fn packing(&self) -> Option<&Packing> {
         None
     }
+
+    /// Takes note of a state that there is, for the first renewal.
+    fn note(&mut self, _state: &[u8]) {}
 
     /// Whether it is time to look for a form in which the states take less room, if so many are known.
     fn is_due(&mut self, _states: u64) -> bool {
@@ -59,6 +62,8 @@ pub(super) struct Packed<'a, S> {
     unpacked_bytes: Vec<bool>,
     /// How many states must be known before it is looked whether to pack some again.
     due: u64,
+    /// What is known of states that were noted.
+    noted: Option<Learner>,
 }
 
 /// The first states are packed when so many are known.
@@ -79,6 +84,7 @@ impl<'a, S: System> Packed<'a, S> {
             unpacked: 0,
             unpacked_bytes: Vec::new(),
             due: FEW,
+            noted: None,
         }
     }
 
@@ -119,6 +125,11 @@ impl<S: System> Form for Packed<'_, S> {
         Some(&self.packing)
     }
 
+    fn note(&mut self, state: &[u8]) {
+        let learner = self.noted.get_or_insert_default();
+        learner.note(self.system.layout(state), state);
+    }
+
     fn is_due(&mut self, states: u64) -> bool {
         if states < self.due {
             return false;
@@ -133,7 +144,8 @@ impl<S: System> Form for Packed<'_, S> {
             return Renewal::None;
         };
         let (system, packing, due) = (first.system, first.packing.clone(), first.due);
-        let mut learner = packing.learner();
+        let noted = threads.first_mut().and_then(|(first, _)| first.noted.take());
+        let mut learner = noted.unwrap_or_else(|| packing.learner());
         let mut state = Vec::new();
         let mut bytes = Vec::new();
         for (form, _) in &mut *threads {

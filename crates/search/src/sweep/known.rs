@@ -250,6 +250,11 @@ impl<F: Form> Known<F> {
         self.waiting.is_empty()
     }
 
+    /// Takes note of a state that there is, though it is not known: what a form should suit.
+    pub fn note(&mut self, state: &[u8]) {
+        self.form.note(state);
+    }
+
     /// Whether it is time to look for a better form.
     pub fn is_due(&mut self) -> bool {
         self.form.is_due(self.set.len())
