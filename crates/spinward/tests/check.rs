@@ -56,6 +56,22 @@ fn nothing_wrong_is_verified() {
     assert_eq!((report.search, report.store, report.por), ("sweep", "exact", false));
 }
 
+/// States with many successors, of many layouts. By SPIN 6.5.2, `spin -o1 -o2 -o3 -a`, `gcc -DNOREDUCE
+/// -DSAFETY`: 29952 states, 116443 transitions.
+const LEAVERS: &str = "byte n;
+active proctype Counter() { byte i; end: do :: i < 2 -> i++ :: i == 2 -> i = 0 od }
+active [30] proctype Leaver() { end: d_step { n < 3 -> n++ } }";
+
+#[test]
+fn threads_share_states_of_many_layouts() {
+    for threads in [1, 2, 2, 3, 3] {
+        let report = check(LEAVERS).threads(threads).run().unwrap();
+        assert_eq!((report.verdict, report.search), (Verdict::Verified, "sweep"));
+        let counts = &report.statistics;
+        assert_eq!((counts.states, counts.transitions), (29952, 116_443), "{threads} threads");
+    }
+}
+
 #[test]
 fn all_searches_agree() {
     let counts = |search| {

@@ -715,6 +715,8 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             packets: std::mem::replace(&mut self.packets[number], empty.packets),
             others: std::mem::replace(&mut self.others[number], empty.others),
         };
+        // There may be more of the same kind.
+        self.packets[number].begin(parcel.packets.mask());
         // Before anybody can receive it.
         self.shared.work.fetch_add(1, Ordering::AcqRel);
         self.shared.inboxes[number].put(parcel);
