@@ -654,10 +654,10 @@ impl Masked {
         if possible {
             let first = self.add_tables(pivot, Some(number));
             self.tables[number].parts = Choice { bits: pivot, first };
+            self.tables[number].empty();
         }
-        let table = &mut self.tables[number];
-        table.given_up = !possible;
-        table.empty();
+        // What is known stays of use.
+        self.tables[number].given_up = !possible;
         self.bytes() - before
     }
 
