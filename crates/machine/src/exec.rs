@@ -49,12 +49,20 @@ impl Work {
     }
 
     /// Puts what is left of a number after truncation into the state: all changes are made here and
-    /// in the two functions below.
+    /// in the three functions below.
     pub fn store(&mut self, offset: usize, scalar: Scalar, value: i32) {
         if let Some(touched) = &mut self.touched {
             touched.write(offset, scalar.bytes() as usize);
         }
         store(&mut self.state, offset, scalar, value);
+    }
+
+    /// Puts zeroes into a part of the state.
+    fn clear(&mut self, part: Range<usize>) {
+        if let Some(touched) = &mut self.touched {
+            touched.write(part.start, part.len());
+        }
+        self.state[part].fill(0);
     }
 
     /// Moves what lies in a part of the state down, to its start, and puts zeroes into the rest.
@@ -364,6 +372,14 @@ impl Machine {
         Ok(())
     }
 
+    /// Sets local variables of the process whose block starts there to 0.
+    fn reset(&self, work: &mut Work, block: usize, resets: &[Range<u32>]) {
+        let locals = block + self.header.process;
+        for &Range { start, end } in resets {
+            work.clear(locals + start as usize..locals + end as usize);
+        }
+    }
+
     /// Moves a process (or the claim) to the target of a transition.
     pub(crate) fn advance(&self, work: &mut Work, process: Option<usize>, transition: &Transition) {
         match process {
@@ -371,6 +387,7 @@ impl Machine {
                 // The target is none if the process died; its block is gone then.
                 if let Some(at) = work.shape.processes.get(process).copied() {
                     work.store(at.offset, CONTROL, i32::from(transition.to.0));
+                    self.reset(work, at.offset, &transition.resets);
                 }
                 if let Some(last) = self.header.last {
                     work.store(last, Scalar::U8, process as i32);
@@ -684,6 +701,7 @@ impl Machine {
             work.store(offset, place.scalar, *value);
         }
         self.initialize(work, &automaton.init, Some(pid))?;
+        self.reset(work, start, &automaton.resets);
         Ok(pid as i32)
     }
 

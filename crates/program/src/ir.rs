@@ -9,6 +9,7 @@
 //! says what a global, a process or a channel looks like inside its block. Numbers are stored little
 //! endian, unaligned.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use spinward_promela::ast::{BinaryOp, ChannelTest, UnaryOp};
@@ -35,7 +36,7 @@ pub struct ElementId(pub u32);
 pub struct ChannelTypeId(pub u16);
 
 /// A whole model, ready to run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// Its files, for messages.
     pub source: Arc<SourceMap>,
@@ -254,6 +255,9 @@ pub struct Automaton {
     pub params: Vec<Place>,
     /// What happens at its creation, after its parameters are set.
     pub init: Vec<InitStep>,
+    /// Bytes of [`Automaton::locals`] that are set to 0 after that; none unless the program was
+    /// [optimized](crate::optimize).
+    pub resets: Vec<Range<u32>>,
     /// `provided`
     pub provided: Option<Expr>,
     /// `D_proctype`
@@ -275,7 +279,7 @@ impl Automaton {
 #[derive(Clone, Debug)]
 pub struct ControlState {
     /// Its transitions, in SPIN's order: escapes first, then options as written, `else` last.
-    pub transitions: std::ops::Range<u32>,
+    pub transitions: Range<u32>,
     /// A valid end state: labelled `end...`, or the closing brace.
     pub end: bool,
     /// Labelled `accept...`.
@@ -329,6 +333,9 @@ pub struct Transition {
     /// Not 0: an escape (`unless`); the number tells the escape sequences of a state apart (SPIN's
     /// `e_trans`).
     pub escape: u16,
+    /// Bytes of the process's [`Automaton::locals`] that are set to 0 after the step; none unless the
+    /// program was [optimized](crate::optimize).
+    pub resets: Vec<Range<u32>>,
     /// Where the statement stands; if macros made it, where they are used.
     pub span: Span,
 }

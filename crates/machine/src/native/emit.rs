@@ -78,7 +78,7 @@ impl Helper {
             Self::Fork => (vec![pointer, pointer, number, number], Some(pointer)),
             Self::Die => (vec![pointer, pointer], None),
             Self::Create => (vec![pointer, pointer, number, number], Some(number)),
-            Self::Answer => (vec![pointer, pointer, number, number], Some(types::I64)),
+            Self::Answer => (vec![pointer, pointer, number], Some(types::I64)),
             Self::CloseGap | Self::OpenGap => (vec![pointer, number, number], None),
         }
     }

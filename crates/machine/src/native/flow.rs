@@ -16,6 +16,9 @@ use super::walk::Env;
 /// After so many steps of a `d_step` the interpreter takes over, which notices if it never ends.
 const PATIENCE: i64 = 10_000;
 
+/// So many bytes are set to 0 by code without a call.
+const RESET_INLINE: u32 = 64;
+
 /// The local states of a `d_step`, each with its block.
 type Blocks = FxHashMap<StateId, Block>;
 
@@ -46,7 +49,7 @@ impl<'a> Emitter<'a, '_> {
                         let [offer, send] = std::array::from_fn(|_| self.builder.create_block());
                         self.builder.ins().brif(offers, offer, &[], send, &[]);
                         self.builder.switch_to_block(offer);
-                        let answered = self.offer(id, transition, channel, args);
+                        let answered = self.offer(id, channel, args);
                         let either = self.builder.ins().bor(moved, answered);
                         self.builder.ins().jump(next, &[either.into()]);
                         self.builder.switch_to_block(send);
@@ -94,12 +97,34 @@ impl<'a> Emitter<'a, '_> {
         if !matches!(transition.action, Action::Die) {
             let to = self.number(transition.to.0.into());
             self.builder.ins().istore16(flags(), to, self.block, 0);
+            self.reset(&transition.resets);
         }
         if let Some(last) = self.target.header.last {
             let pid = self.env_field(Env::PID);
             self.builder.ins().istore8(flags(), pid, self.state, last as i32);
         }
         (self.state, self.block) = (state, block);
+    }
+
+    /// Sets local variables of the process to 0.
+    fn reset(&mut self, resets: &[Range<u32>]) {
+        for &Range { start, end } in resets {
+            let mut at = self.target.header.process as u32 + start;
+            let end = self.target.header.process as u32 + end;
+            if end - at > RESET_INLINE {
+                let bytes = self.number((end - at) as i32);
+                let from = self.builder.ins().iadd_imm_s(self.block, i64::from(at));
+                self.call(Helper::CloseGap, &[from, bytes, bytes]);
+                continue;
+            }
+            while at < end {
+                let size = largest_power(end - at);
+                let ty = Type::int(size as u16 * 8).expect("1, 2, 4 or 8 bytes");
+                let zero = self.builder.ins().iconst(ty, 0);
+                self.builder.ins().store(flags(), zero, self.block, at as i32);
+                at += size;
+            }
+        }
     }
 
     /// What a transition does, outside of a `d_step`, where it may change the shape of the state.
@@ -125,13 +150,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Appends the answers to a message that is offered; whether there is one.
-    fn offer(
-        &mut self,
-        id: TransitionId,
-        transition: &Transition,
-        channel: &Expr,
-        args: &[Expr],
-    ) -> Value {
+    fn offer(&mut self, id: TransitionId, channel: &Expr, args: &[Expr]) -> Value {
         let Some((kind, number)) =
             self.rendezvous(channel, args.len()).filter(|_| !self.target.traced)
         else {
@@ -149,8 +168,7 @@ impl<'a> Emitter<'a, '_> {
         self.builder.ins().store(flags(), number, self.env, Env::OFFERED as i32);
         self.builder.ins().store(flags(), count, self.env, Env::OFFERED_FIELDS as i32);
         let id = self.number(id.0 as i32);
-        let to = self.number(transition.to.0.into());
-        let bytes = self.call(Helper::Answer, &[self.env, self.state, id, to]);
+        let bytes = self.call(Helper::Answer, &[self.env, self.state, id]);
         let known = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, bytes, 0);
         self.go_on_if(known);
         self.builder.ins().icmp_imm_s(IntCC::NotEqual, bytes, 0)

@@ -7,7 +7,7 @@
 //! room, all of it is forgotten and the interpreter finds the moves of the process.
 
 use std::mem::offset_of;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use spinward_program::ir::{BodyId, ChannelTypeId, TransitionId};
@@ -578,12 +578,7 @@ pub(super) unsafe extern "C" fn create(
 ///
 /// # Safety
 /// As for compiled code; the message must be among the fields.
-pub(super) unsafe extern "C" fn answer(
-    walk: *mut Walk,
-    state: *const u8,
-    transition: u32,
-    to: u32,
-) -> i64 {
+pub(super) unsafe extern "C" fn answer(walk: *mut Walk, state: *const u8, transition: u32) -> i64 {
     // SAFETY: compiled code uses the walk again, so no reference to it is held meanwhile. The
     // offered state has its own room.
     unsafe {
@@ -603,7 +598,7 @@ pub(super) unsafe extern "C" fn answer(
                 Answers::Compiled(function, _) => function,
             };
             if offered.is_null() {
-                offered = offer(&mut *walk, state, sender, to as u16);
+                offered = offer(&mut *walk, state, sender, TransitionId(transition));
                 (*walk).sender = sender;
                 (*walk).sent = transition;
                 // As in SPIN's verifier, `timeout` lasts for one statement.
@@ -630,16 +625,25 @@ pub(super) fn channel_bit(number: i32) -> u64 {
 ///
 /// # Safety
 /// The state must be of the shape that is looked at.
-unsafe fn offer(walk: &mut Walk, state: *const u8, sender: u32, to: u16) -> *mut u8 {
-    // SAFETY: as above.
-    let shape = unsafe { &*walk.shape };
+unsafe fn offer(
+    walk: &mut Walk,
+    state: *const u8,
+    sender: u32,
+    transition: TransitionId,
+) -> *mut u8 {
+    // SAFETY: as above; the machine is that of the call under way.
+    let (shape, machine) = unsafe { (&*walk.shape, &*walk.machine) };
+    let transition = machine.program.transition(transition);
     walk.offered.resize(shape.bytes, 0);
     // SAFETY: as above; it has room for as many bytes.
     unsafe { copy_state(state, walk.offered.as_mut_ptr(), shape.bytes) };
     let at = shape.processes[sender as usize].offset;
-    walk.offered[at..at + 2].copy_from_slice(&to.to_le_bytes());
-    // SAFETY: the machine is that of the call under way.
-    if let Some(last) = unsafe { (*walk.machine).header.last } {
+    walk.offered[at..at + 2].copy_from_slice(&transition.to.0.to_le_bytes());
+    let locals = &mut walk.offered[at + machine.header.process..];
+    for &Range { start, end } in &transition.resets {
+        locals[start as usize..end as usize].fill(0);
+    }
+    if let Some(last) = machine.header.last {
         walk.offered[last] = sender as u8;
     }
     walk.offered.as_mut_ptr()

@@ -344,6 +344,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             locals,
             params: self.context.params(body),
             init,
+            resets: Vec::new(),
             provided,
             deterministic,
             labels: labels
@@ -382,6 +383,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 action,
                 atomic: row.atomic,
                 escape: row.escape as u16,
+                resets: Vec::new(),
                 span: self.loaded.source.outside_macros(element.span),
             });
         }
