@@ -3,11 +3,13 @@
 //! [`ir`] is what every later room works on: one automaton for each body of the model, its
 //! transitions with guard and effect in terms of offsets into the state, and the tables that say
 //! what a state holds. [`lower()`] makes it from syntax, with SPIN's numbers for elements and local
-//! states, so that trails and state tables agree with SPIN's. [`graph`] draws it.
+//! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
+//! out of it; [`graph`] draws it.
 
 pub mod graph;
 pub mod ir;
 pub mod lower;
+pub mod optimize;
 
 pub use ir::Program;
 pub use lower::lower;

@@ -1,0 +1,163 @@
+//! Which expressions a statement evaluates, which variables it sets, and what may go wrong.
+
+use std::ops::Range;
+
+use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, ReceiveArg};
+
+/// The bytes of its block that a place may be in.
+pub(super) fn span(place: &Place) -> Range<u32> {
+    let spread = |index: &crate::ir::Index| index.length.saturating_sub(1) * index.stride;
+    let spread: u32 = place.indexes.iter().map(spread).sum();
+    place.offset..place.offset + spread + place.scalar.bytes()
+}
+
+/// Calls `visit` with an expression and all inside of it.
+pub(super) fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    visit(expr);
+    match expr {
+        Expr::Const(_)
+        | Expr::Pid
+        | Expr::ProcessCount
+        | Expr::Last
+        | Expr::Priority
+        | Expr::Timeout
+        | Expr::NonProgress
+        | Expr::C(_) => {}
+        Expr::Load(place) => in_place(place, visit),
+        Expr::Unary(_, a)
+        | Expr::Len(a)
+        | Expr::ChannelTest(_, a)
+        | Expr::Enabled(a)
+        | Expr::PcValue(a)
+        | Expr::GetPriority(a) => in_expr(a, visit),
+        Expr::Binary(_, a, b) => {
+            in_expr(a, visit);
+            in_expr(b, visit);
+        }
+        Expr::Conditional(c, a, b) => {
+            in_expr(c, visit);
+            in_expr(a, visit);
+            in_expr(b, visit);
+        }
+        Expr::Poll { channel, args, .. } => {
+            in_expr(channel, visit);
+            in_args(args, visit);
+        }
+        Expr::RemoteLabel { pid, .. } => {
+            pid.iter().for_each(|pid| in_expr(pid, visit));
+        }
+        Expr::RemoteVar { pid, place, .. } => {
+            pid.iter().for_each(|pid| in_expr(pid, visit));
+            in_place(place, visit);
+        }
+    }
+}
+
+/// Likewise for the indexes of a place.
+pub(super) fn in_place(place: &Place, visit: &mut dyn FnMut(&Expr)) {
+    place.indexes.iter().for_each(|index| in_expr(&index.value, visit));
+}
+
+/// Likewise for the arguments of a receive.
+pub(super) fn in_args(args: &[ReceiveArg], visit: &mut dyn FnMut(&Expr)) {
+    for arg in args {
+        match arg {
+            ReceiveArg::Store(place) => in_place(place, visit),
+            ReceiveArg::Match(value) => in_expr(value, visit),
+            ReceiveArg::Ignore => {}
+        }
+    }
+}
+
+/// Likewise for what happens when a block comes to life.
+pub(super) fn in_init(step: &InitStep, visit: &mut dyn FnMut(&Expr)) {
+    match step {
+        InitStep::Store(place, value) => {
+            in_place(place, visit);
+            in_expr(value, visit);
+        }
+        InitStep::NewChannel(place, _) => in_place(place, visit),
+    }
+}
+
+/// Likewise for all that a transition evaluates. A `d_step` evaluates nothing by itself. Nor does what
+/// is printed count, unless printing it may go wrong.
+pub(super) fn in_action(action: &Action, visit: &mut dyn FnMut(&Expr)) {
+    match action {
+        Action::Skip | Action::Else | Action::Die | Action::DStep { .. } | Action::C(_) => {}
+        Action::Condition(value) | Action::Assert(value) | Action::SetOwnPriority(value) => {
+            in_expr(value, visit);
+        }
+        Action::Assign(place, value) => {
+            in_place(place, visit);
+            in_expr(value, visit);
+        }
+        Action::AssignAll(pairs) => {
+            for (place, value) in pairs {
+                in_place(place, visit);
+                in_expr(value, visit);
+            }
+        }
+        Action::Run { result, args, priority, .. } => {
+            result.iter().for_each(|place| in_place(place, visit));
+            args.iter().chain(priority).for_each(|arg| in_expr(arg, visit));
+        }
+        Action::Send { channel, args, .. } => {
+            in_expr(channel, visit);
+            args.iter().for_each(|arg| in_expr(arg, visit));
+        }
+        Action::Receive { channel, args, .. } | Action::Event { channel, args, .. } => {
+            in_expr(channel, visit);
+            in_args(args, visit);
+        }
+        Action::Print { args, .. } => {
+            let values = args.iter().map(|(value, _)| value);
+            values.filter(|value| !is_harmless(value)).for_each(|value| in_expr(value, visit));
+        }
+        Action::PrintMtype(value, _) => {
+            if !is_harmless(value) {
+                in_expr(value, visit);
+            }
+        }
+        Action::SetPriority(process, priority) => {
+            in_expr(process, visit);
+            in_expr(priority, visit);
+        }
+    }
+}
+
+/// Calls `visit` with every variable that a transition sets; for those inside of a `d_step` ask them.
+pub(super) fn written(action: &Action, visit: &mut dyn FnMut(&Place)) {
+    match action {
+        Action::Assign(place, _) => visit(place),
+        Action::AssignAll(pairs) => pairs.iter().for_each(|(place, _)| visit(place)),
+        Action::Run { result, .. } => result.iter().for_each(visit),
+        Action::Receive { args, .. } => args.iter().for_each(|arg| {
+            if let ReceiveArg::Store(place) = arg {
+                visit(place);
+            }
+        }),
+        _ => {}
+    }
+}
+
+/// Whether computing an expression cannot go wrong, so that it may be left out.
+pub(super) fn is_harmless(expr: &Expr) -> bool {
+    let mut harmless = true;
+    in_expr(expr, &mut |inner| {
+        harmless &= match inner {
+            Expr::Load(place) => place.indexes.is_empty(),
+            Expr::RemoteVar { place, .. } => place.indexes.is_empty(),
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor) => {
+                matches!(**divisor, Expr::Const(number) if number != 0)
+            }
+            Expr::Len(_)
+            | Expr::ChannelTest(..)
+            | Expr::Poll { .. }
+            | Expr::Enabled(_)
+            | Expr::C(_) => false,
+            _ => true,
+        };
+    });
+    harmless
+}

@@ -1,0 +1,159 @@
+//! A program that says the same of what is watched, with fewer states and less to do.
+//!
+//! *Idea*: what nobody looks at need not be told apart. [`fold`] computes what is known beforehand,
+//! [`unread`] drops assignments to globals that nobody reads, [`dead`] sets locals to 0 that nobody
+//! reads before they are set again, [`merge`] lets a process go on at once where nobody can see
+//! whether it does.
+//!
+//! *Invariant*: transitions, elements, local states and the layout of states stay, each with its
+//! number; only what transitions do and test is changed, and where they go on alone. So a run of the
+//! new program is, step by step, a run of the old one, by which it is replayed and shown: what is
+//! printed on it comes from there.
+//!
+//! *Cost*: about linear in the size of the program, times the bytes of a process's locals.
+
+mod access;
+mod bytes;
+pub mod dead;
+mod fold;
+mod merge;
+mod unread;
+
+use crate::ir::{Action, Automaton, BodyId, BodyKind, Expr, Program};
+use bytes::Bytes;
+
+/// What is looked at beside the processes: all else need not be kept.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// The claim that moves in step with the system.
+    pub claim: Option<BodyId>,
+    /// Whether the claim does not mind how often a state is repeated, as a formula without `X`. If it
+    /// does, no steps are merged.
+    pub stutters: bool,
+    /// The [conditions](Program::conditions) that are asked for.
+    pub conditions: Vec<u32>,
+}
+
+/// One of the transformations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Computes what is known beforehand.
+    Fold,
+    /// Drops assignments to globals that nobody reads.
+    Unread,
+    /// Sets locals to 0 that nobody reads before they are set again.
+    Dead,
+    /// Lets processes go on alone where nobody can see it.
+    Merge,
+}
+
+impl Pass {
+    /// All of them, in an order in which each helps those after it.
+    pub const ALL: [Self; 4] = [Self::Fold, Self::Unread, Self::Dead, Self::Merge];
+}
+
+/// The program with all transformations made.
+pub fn optimize(program: &Program, watched: &Watched) -> Program {
+    optimize_by(program, watched, &Pass::ALL)
+}
+
+/// The program with some transformations made, in this order.
+pub fn optimize_by(program: &Program, watched: &Watched, passes: &[Pass]) -> Program {
+    let mut program = program.clone();
+    // Nobody knows what embedded C looks at.
+    if program.uses.c_code.is_none() {
+        for pass in passes {
+            match pass {
+                Pass::Fold => fold::run(&mut program),
+                Pass::Unread => unread::run(&mut program, watched),
+                Pass::Dead => dead::run(&mut program, watched),
+                Pass::Merge => merge::run(&mut program, watched),
+            }
+        }
+    }
+    program
+}
+
+/// Whether a body is that of processes.
+fn is_process(kind: BodyKind) -> bool {
+    matches!(kind, BodyKind::Proctype | BodyKind::Init)
+}
+
+impl Watched {
+    /// The bodies that anybody runs.
+    fn bodies<'p>(&self, program: &'p Program) -> impl Iterator<Item = &'p Automaton> {
+        let claim = self.claim;
+        program.automata.iter().filter(move |a| a.kind != BodyKind::Never || claim == Some(a.body))
+    }
+}
+
+/// Calls `visit` with every expression that anybody looks at, and those inside of it; `of_action` with
+/// each action, for those in it.
+fn for_each_expr(
+    program: &Program,
+    watched: &Watched,
+    of_action: &mut dyn FnMut(&Action, &mut dyn FnMut(&Expr)),
+    visit: &mut dyn FnMut(&Expr),
+) {
+    for automaton in watched.bodies(program) {
+        automaton.provided.iter().for_each(|provided| access::in_expr(provided, visit));
+        automaton.init.iter().for_each(|step| access::in_init(step, visit));
+        for id in automaton.states.iter().flat_map(|state| state.transition_ids()) {
+            of_action(&program.transition(id).action, visit);
+        }
+    }
+    for &condition in &watched.conditions {
+        access::in_expr(&program.conditions[condition as usize].expr, visit);
+    }
+}
+
+/// By body: the locals that others read.
+fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
+    let none = |automaton: &Automaton| Bytes::none(automaton.locals.bytes);
+    let mut seen: Vec<_> = program.automata.iter().map(none).collect();
+    for_each_expr(program, watched, &mut access::in_action, &mut |expr| {
+        if let Expr::RemoteVar { body, place, .. } = expr {
+            seen[body.0 as usize].insert(access::span(place));
+        }
+    });
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use spinward_promela::{Options, load_text};
+
+    use super::{Pass, Watched, optimize_by};
+    use crate::Program;
+    use crate::ir::{Automaton, Transition};
+
+    /// The program of a text.
+    pub fn program(text: &str) -> Program {
+        let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
+        assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
+        crate::lower(&loaded).0.expect("a program")
+    }
+
+    /// The program of a text after one transformation, with nothing watched but processes.
+    pub fn optimized(text: &str, pass: Pass) -> Program {
+        optimize_by(&program(text), &Watched::default(), &[pass])
+    }
+
+    /// A body.
+    pub fn automaton<'p>(program: &'p Program, name: &str) -> &'p Automaton {
+        program.automata.iter().find(|a| a.name == name).expect("the body is there")
+    }
+
+    /// The transitions of a body whose statement is shown so.
+    pub fn steps<'p>(program: &'p Program, name: &str, text: &str) -> Vec<&'p Transition> {
+        let body = automaton(program, name).body;
+        let all = || program.transitions.iter().filter(|t| t.body == body);
+        let shown = |t: &Transition| program.element(t.element).text.clone();
+        let found: Vec<_> = all().filter(|t| shown(t) == text).collect();
+        let others = || all().map(shown).collect::<Vec<_>>();
+        assert!(!found.is_empty(), "no `{text}` in {name}: {:?}", others());
+        found
+    }
+}

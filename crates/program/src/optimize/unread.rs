@@ -1,0 +1,161 @@
+//! Drops assignments to globals that nobody reads.
+//!
+//! *Idea*: a counter that is only counted tells states apart that behave alike. A global is *needed* if
+//! its value is read for anything but to compute one that is not needed; to others nothing is assigned,
+//! and what is received for them is ignored, so that they keep their first value. (SPIN hides such
+//! variables if nothing at all reads them but `++`.) What is printed does not count.
+//!
+//! *Invariant*: transitions are possible exactly when they were, and go wrong when they did: an
+//! assignment stays if computing its value or finding its place may go wrong. Channels are left alone,
+//! and so are deterministic processes, in which a second possible assignment is an error.
+
+use super::access::{in_action, in_expr, in_place, is_harmless, span};
+use super::bytes::Bytes;
+use super::{Watched, for_each_expr};
+use crate::ir::{Action, Expr, Place, Program, ReceiveArg, Space, Type};
+
+pub(super) fn run(program: &mut Program, watched: &Watched) {
+    let needed = needed(program, watched);
+    let unneeded = |place: &Place| is_global(place) && !needed.meets(span(place));
+    for transition in &mut program.transitions {
+        if program.automata[transition.body.0 as usize].deterministic {
+            continue;
+        }
+        match &mut transition.action {
+            Action::Assign(place, value) if unneeded(place) && is_harmless(value) => {
+                transition.action = Action::Skip;
+            }
+            Action::AssignAll(pairs) => {
+                pairs.retain(|(place, value)| !unneeded(place) || !is_harmless(value));
+            }
+            Action::Run { result, .. } => {
+                result.take_if(|place| unneeded(place));
+            }
+            Action::Receive { args, .. } => {
+                for arg in args {
+                    if matches!(arg, ReceiveArg::Store(place) if unneeded(place)) {
+                        *arg = ReceiveArg::Ignore;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_global(place: &Place) -> bool {
+    place.space == Space::Global && place.indexes.is_empty()
+}
+
+/// The bytes of the globals that are needed.
+fn needed(program: &Program, watched: &Watched) -> Bytes {
+    let mut needed = Bytes::none(program.globals.bytes);
+    for slot in program.globals.slots.iter().filter(|slot| slot.ty == Type::Chan) {
+        needed.insert(slot.offset..slot.offset + slot.scalar.bytes());
+    }
+    // Assignments that can be left out if what they set is not needed.
+    let mut droppable: Vec<(Place, Expr)> = Vec::new();
+    let mut of_action = |action: &Action, visit: &mut dyn FnMut(&Expr)| {
+        let mut assign = |place: &Place, value: &Expr| {
+            if is_global(place) && is_harmless(value) {
+                droppable.push((place.clone(), value.clone()));
+            } else {
+                in_place(place, visit);
+                in_expr(value, visit);
+            }
+        };
+        match action {
+            Action::Assign(place, value) => assign(place, value),
+            Action::AssignAll(pairs) => {
+                pairs.iter().for_each(|(place, value)| assign(place, value))
+            }
+            _ => in_action(action, visit),
+        }
+    };
+    for_each_expr(program, watched, &mut of_action, &mut |expr| note(expr, &mut needed));
+    loop {
+        let before = droppable.len();
+        droppable.retain(|(place, value)| {
+            let is_needed = needed.meets(span(place));
+            if is_needed {
+                in_expr(value, &mut |expr| note(expr, &mut needed));
+            }
+            !is_needed
+        });
+        if droppable.len() == before {
+            return needed;
+        }
+    }
+}
+
+fn note(expr: &Expr, needed: &mut Bytes) {
+    if let Expr::Load(place) = expr
+        && place.space == Space::Global
+    {
+        needed.insert(span(place));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{optimized, program, steps};
+    use super::super::{Pass, Watched, optimize_by};
+    use crate::Program;
+    use crate::ir::{Action, ReceiveArg};
+
+    fn is_dropped(program: &Program, text: &str) -> bool {
+        matches!(steps(program, "P", text)[0].action, Action::Skip)
+    }
+
+    #[test]
+    fn a_counter_that_is_only_counted_stays() {
+        let program = optimized(
+            "byte n, m, k, a[2]; chan q = [2] of { byte, byte }
+             active proctype P() {
+               n++; m = n; k = k + 1; a[k] = 2; a[0] = 1 / k; q?m,k; m = run Q()
+             }
+             proctype Q() { skip }",
+            Pass::Unread,
+        );
+        assert!(is_dropped(&program, "n++"));
+        assert!(is_dropped(&program, "m = n"));
+        // As an index it is read.
+        assert!(!is_dropped(&program, "k = k + 1"));
+        assert!(!is_dropped(&program, "a[k] = 2") && !is_dropped(&program, "a[0] = 1 / k"));
+        let Action::Receive { args, .. } = &steps(&program, "P", "q?m,k")[0].action else {
+            panic!("a receive");
+        };
+        assert!(matches!(args[..], [ReceiveArg::Ignore, ReceiveArg::Store(_)]));
+        let run = &steps(&program, "P", "m = run Q()")[0].action;
+        assert!(matches!(run, Action::Run { result: None, .. }));
+    }
+
+    #[test]
+    fn what_is_watched_is_read() {
+        let program = program(
+            "byte n, m, k; local byte l
+             active proctype P() { n++; m++; k++; printf(\"%d\", k); l = 1 }
+             active proctype R() { l == 1 }
+             never { do :: n > 0 od }",
+        );
+        let claim = Some(program.claims[0]);
+        let watched = Watched { claim, ..Watched::default() };
+        let checked = optimize_by(&program, &watched, &[Pass::Unread]);
+        assert!(!is_dropped(&checked, "n++"));
+        assert!(is_dropped(&checked, "m++") && is_dropped(&checked, "k++"));
+        assert!(!is_dropped(&checked, "l = 1"));
+        let unchecked = optimize_by(&program, &Watched::default(), &[Pass::Unread]);
+        assert!(is_dropped(&unchecked, "n++"));
+    }
+
+    #[test]
+    fn deterministic_processes_and_channels_are_left_alone() {
+        let program = optimized(
+            "byte n; chan c, d = [1] of { byte }
+             active D_proctype P() { do :: n = 1 :: n = 2 :: c = d od }",
+            Pass::Unread,
+        );
+        assert!(!is_dropped(&program, "n = 1"));
+        assert!(!is_dropped(&program, "c = d"));
+    }
+}
