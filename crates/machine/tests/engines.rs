@@ -10,6 +10,7 @@ use std::sync::Arc;
 use common::{Event, Events, models, program};
 use spinward_machine::{Machine, Options, System};
 use spinward_program::Program;
+use spinward_program::optimize::{Watched, optimize};
 
 /// States of each model that are compared.
 const STATES: usize = 3000;
@@ -49,10 +50,16 @@ fn compare_all(folder: &str) -> usize {
         let Some(program) = program(&path).map(Arc::new) else {
             continue;
         };
-        let watched = Options { assertions: true, trace: true, ..Options::default() };
-        compare(&path, &program, Options { end_states: true, ..watched.clone() });
+        let options = Options { assertions: true, trace: true, ..Options::default() };
+        let compare = |options: Options| {
+            // Of an optimized program too: its steps do more.
+            let watched = Watched { claim: options.claim, stutters: true, conditions: Vec::new() };
+            compare(&path, &Arc::new(optimize(&program, &watched)), options.clone());
+            compare(&path, &program, options);
+        };
+        compare(Options { end_states: true, ..options.clone() });
         for &claim in &program.claims {
-            compare(&path, &program, Options { claim: Some(claim), ..watched.clone() });
+            compare(Options { claim: Some(claim), ..options.clone() });
         }
         count += 1;
     }

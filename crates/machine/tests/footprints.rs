@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use common::{Event, Events, models, program};
 use spinward_machine::{Actor, Footprint, Machine, Options, System};
+use spinward_program::Program;
+use spinward_program::optimize::{Watched, optimize};
 
 /// States of each model that are looked at.
 const STATES: usize = 1000;
@@ -55,11 +57,17 @@ impl Print {
     }
 }
 
-/// Looks at a model; in how many states all moves were known.
+/// Looks at a model as it is and optimized; in how many states all moves were known.
 fn look_at(path: &Path) -> usize {
-    let Some(program) = program(path).map(Arc::new) else {
+    let Some(program) = program(path) else {
         return 0;
     };
+    let optimized = optimize(&program, &Watched::default());
+    look_at_program(path, program) + look_at_program(path, optimized)
+}
+
+fn look_at_program(path: &Path, program: Program) -> usize {
+    let program = Arc::new(program);
     let options = Options { assertions: true, end_states: true, ..Options::default() };
     let Ok(machine) = Machine::new(program, options, Arc::default()) else {
         return 0;

@@ -1,0 +1,208 @@
+//! Optimized programs against plain ones: the same things go wrong, in no more states.
+
+mod common;
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use common::{Event, Events, models, program};
+use spinward_machine::{Machine, Options, System, View, Violation};
+use spinward_program::Program;
+use spinward_program::optimize::dead::Dead;
+use spinward_program::optimize::{Pass, Watched, optimize_by};
+
+/// Models with more states than this are left out where all must be seen.
+const STATES: usize = 30_000;
+
+/// What is checked of a program, in turn.
+fn checks(program: &Program) -> Vec<(Options, Watched)> {
+    let options = Options { assertions: true, trace: true, ..Options::default() };
+    let ends = Options { end_states: true, ..options.clone() };
+    let claimed = program.claims.iter().map(|&claim| {
+        let watched = Watched { claim: Some(claim), ..Watched::default() };
+        (Options { claim: Some(claim), ..options.clone() }, watched)
+    });
+    std::iter::once((ends, Watched::default())).chain(claimed).collect()
+}
+
+/// All that is reachable.
+#[derive(Default)]
+struct Reachable {
+    states: usize,
+    /// What processes share in some state.
+    shared: HashSet<(Vec<i32>, Vec<Vec<Vec<i32>>>, usize)>,
+    /// What goes wrong, by which transition; where no process can move, also where they are.
+    wrong: BTreeSet<String>,
+}
+
+/// None if that is too much, or there is no first state.
+fn reachable(program: &Arc<Program>, options: &Options) -> Option<Reachable> {
+    let machine = Machine::new(Arc::clone(program), options.clone(), Arc::default()).ok()?;
+    let mut scratch = machine.scratch();
+    let mut state = Vec::new();
+    machine.initial(&mut state);
+    let mut seen = HashSet::from([machine.key(&state).to_vec()]);
+    let mut open = vec![state];
+    let mut all = Reachable::default();
+    while let Some(state) = open.pop() {
+        let View { globals, channels, processes, .. } = machine.view(&state);
+        let messages = channels.into_iter().map(|channel| channel.messages).collect();
+        all.shared.insert((globals, messages, processes.len()));
+        let mut events = Events::default();
+        _ = machine.expand(&state, &mut scratch, &mut events);
+        for event in events.0 {
+            match event {
+                Event::Successor(state, _) => {
+                    if seen.insert(machine.key(&state).to_vec()) {
+                        open.push(state);
+                    }
+                }
+                Event::Violation(violation, _) => {
+                    let stuck = violation == Violation::InvalidEndState;
+                    let at = stuck.then(|| processes.iter().map(|p| p.state).collect::<Vec<_>>());
+                    all.wrong.insert(format!("{violation:?} {at:?}"));
+                }
+            }
+        }
+        if seen.len() > STATES {
+            return None;
+        }
+    }
+    all.states = seen.len();
+    Some(all)
+}
+
+/// Compares all that is reachable with and without some passes; how many states there are.
+fn compare(path: &Path, passes: &[Pass]) -> (usize, usize) {
+    let Some(program) = program(path).map(Arc::new) else {
+        return (0, 0);
+    };
+    let mut sum = (0, 0);
+    for (options, watched) in checks(&program) {
+        let Some(plain) = reachable(&program, &options) else {
+            continue;
+        };
+        let better = Arc::new(optimize_by(&program, &watched, passes));
+        let path = path.display();
+        let better = reachable(&better, &options).expect("no more states than before");
+        assert_eq!(better.wrong, plain.wrong, "{path} with {passes:?}");
+        assert!(
+            better.states <= plain.states,
+            "{path} with {passes:?}: {} states, {} before",
+            better.states,
+            plain.states
+        );
+        if !passes.contains(&Pass::Unread) {
+            assert!(better.shared == plain.shared, "{path} with {passes:?}: what is shared");
+        }
+        sum = (sum.0 + plain.states, sum.1 + better.states);
+    }
+    sum
+}
+
+/// Compares on all models in a folder, each pass alone and all together; the states before and after by
+/// pass, all last.
+fn compare_all(folder: &str) -> Vec<(usize, usize)> {
+    let mut sums = vec![(0, 0); Pass::ALL.len() + 1];
+    for path in models(folder) {
+        let alone = Pass::ALL.map(|pass| vec![pass]);
+        for (sum, passes) in sums.iter_mut().zip(alone.into_iter().chain([Pass::ALL.to_vec()])) {
+            let (before, after) = compare(&path, &passes);
+            *sum = (sum.0 + before, sum.1 + after);
+        }
+    }
+    println!("{folder}: {sums:?}");
+    sums
+}
+
+#[test]
+fn the_same_goes_wrong_for_every_rule() {
+    let sums = compare_all("tests/rules");
+    assert!(sums.iter().all(|&(before, _)| before > 1000), "{sums:?}");
+}
+
+#[test]
+fn the_same_goes_wrong_in_the_bundled_models() {
+    let sums = compare_all("../../models");
+    let [fold, unread, dead, merge, all] = sums[..] else { panic!("one for each pass, and all") };
+    assert_eq!(fold.0, fold.1, "constants make no states");
+    assert!(
+        unread.1 <= unread.0 && dead.1 < dead.0 && merge.1 < merge.0 && all.1 < dead.1.min(merge.1)
+    );
+}
+
+/// A state with the dead locals of all processes 0.
+fn without_dead(machine: &Machine, dead: &Dead, state: &[u8]) -> Vec<u8> {
+    let program = machine.program();
+    let mut without = state.to_vec();
+    let control_bytes = if program.uses.priorities { 3 } else { 2 };
+    for (process, view) in machine.view(state).processes.iter().enumerate() {
+        let at = machine.position(state, process).start;
+        let locals = at + control_bytes;
+        for range in dead.of(view.body, view.state) {
+            without[locals + range.start as usize..locals + range.end as usize].fill(0);
+        }
+    }
+    without
+}
+
+/// Every step from a plain state is one from that state without its dead locals, to the state without
+/// its dead locals, and goes wrong in the same way. So both are bisimilar, and nothing is left that is
+/// dead. In how many states more than nothing was dead.
+fn without_dead_is_bisimilar(path: &Path) -> usize {
+    let Some(program) = program(path).map(Arc::new) else {
+        return 0;
+    };
+    let mut changed = 0;
+    for (options, watched) in checks(&program) {
+        let dead = Dead::new(&program, &watched);
+        let reset = Arc::new(optimize_by(&program, &watched, &[Pass::Dead]));
+        let machine = |program| Machine::new(program, options.clone(), Arc::default());
+        let (Ok(plain), Ok(reset)) = (machine(Arc::clone(&program)), machine(reset)) else {
+            continue;
+        };
+        let mut scratch = (plain.scratch(), reset.scratch());
+        let (mut state, mut first) = (Vec::new(), Vec::new());
+        plain.initial(&mut state);
+        reset.initial(&mut first);
+        assert_eq!(without_dead(&plain, &dead, &state), first, "{}: first", path.display());
+        let mut seen = HashSet::from([state.clone()]);
+        let mut open = vec![state];
+        while let Some(state) = open.pop() {
+            let without = without_dead(&plain, &dead, &state);
+            changed += usize::from(without != state);
+            let (mut expected, mut found) = (Events::default(), Events::default());
+            _ = plain.expand(&state, &mut scratch.0, &mut expected);
+            _ = reset.expand(&without, &mut scratch.1, &mut found);
+            let mut next = Vec::new();
+            for event in &mut expected.0 {
+                if let Event::Successor(state, _) = event {
+                    next.push(state.clone());
+                    *state = without_dead(&plain, &dead, state);
+                }
+            }
+            assert_eq!(found.0, expected.0, "{}: what comes of {state:?}", path.display());
+            for state in next {
+                if seen.len() < STATES / 10 && seen.insert(state.clone()) {
+                    open.push(state);
+                }
+            }
+        }
+    }
+    changed
+}
+
+#[test]
+fn states_without_dead_locals_are_bisimilar_for_every_rule() {
+    let changed: usize =
+        models("tests/rules").iter().map(|path| without_dead_is_bisimilar(path)).sum();
+    assert!(changed > 300, "{changed}");
+}
+
+#[test]
+fn states_without_dead_locals_are_bisimilar_in_the_bundled_models() {
+    let changed: usize =
+        models("../../models").iter().map(|path| without_dead_is_bisimilar(path)).sum();
+    assert!(changed > 10_000, "{changed}");
+}
