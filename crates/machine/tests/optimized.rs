@@ -15,6 +15,14 @@ use spinward_program::optimize::{Pass, Watched, optimize_by};
 /// Models with more states than this are left out where all must be seen.
 const STATES: usize = 30_000;
 
+/// The program of a text.
+fn program_of(text: &str) -> Program {
+    let options = spinward_promela::Options::default();
+    let loaded = spinward_promela::load_text(Path::new("model.pml"), text.to_owned(), &options);
+    assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
+    spinward_program::lower(&loaded).0.expect("a program")
+}
+
 /// What is checked of a program, in turn.
 fn checks(program: &Program) -> Vec<(Options, Watched)> {
     let options = Options { assertions: true, trace: true, ..Options::default() };
@@ -130,6 +138,43 @@ fn the_same_goes_wrong_in_the_bundled_models() {
     assert!(
         unread.1 <= unread.0 && dead.1 < dead.0 && merge.1 < merge.0 && all.1 < dead.1.min(merge.1)
     );
+}
+
+/// In each, something goes wrong only while a process stands before a step on its own data, and would
+/// not be found if that step followed at once.
+const BETWEEN: [&str; 5] = [
+    // An offer that is not taken yet.
+    "byte g; chan c = [0] of { bit }
+     active proctype P() { bit x; g = 1; x = 1; c?x }
+     active proctype Q() { g == 1; if :: c!1 :: else -> assert(false) fi }",
+    // What an `atomic` that follows hides.
+    "byte g
+     active proctype P() { bit x; g = 1; atomic { x = 1; g = 2 } }
+     active proctype Q() { assert(g != 1) }",
+    // Neither here nor there.
+    "active proctype P() { bit x; A: x = 1; x = 0; B: x == 1 }
+     active proctype Q() { assert(P@A || P@B) }",
+    // A process that never ends.
+    "byte g
+     active proctype P() { bit x; g = 1; do :: x = 1; x = 0 od }
+     active proctype Q() { g == 1; assert(false) }",
+    // A step that ends the run.
+    "byte g
+     active proctype P() { byte x; g = 1; x = 1 / x }
+     active proctype Q() { g == 1; assert(false) }",
+];
+
+#[test]
+fn what_goes_wrong_in_between_is_found() {
+    let options = Options { assertions: true, ..Options::default() };
+    for text in BETWEEN {
+        let program = program_of(text);
+        let merged = Arc::new(optimize_by(&program, &Watched::default(), &[Pass::Merge]));
+        let [plain, merged] = [Arc::new(program), merged]
+            .map(|program| reachable(&program, &options).expect("few states").wrong);
+        assert!(plain.iter().any(|wrong| wrong.contains("Assertion")), "{text}: {plain:?}");
+        assert_eq!(merged, plain, "{text}");
+    }
 }
 
 /// A state with the dead locals of all processes 0.

@@ -255,17 +255,17 @@ mod tests {
     #[test]
     fn what_anybody_sets_is_not_known() {
         let program = optimized(
-            "byte a[3], b, c, d; chan q = [1] of { byte }
-             active proctype P() { byte i; a[i] = 1; q?b; c = run Q(); assert(a[2] + b + c + d) }
-             proctype Q() { d_step { d = 1 } }",
+            "byte a[3], b, c, d; hidden byte h; chan q = [1] of { byte }
+             active proctype P() { byte i; a[i] = 1; q?b; c = run Q(); assert(a[2] + b + c + d + h) }
+             proctype Q() { d_step { d = 1; h = 1 } }",
             Pass::Fold,
         );
         let mut loads = 0;
-        let assertion = &steps(&program, "P", "assert(a[2] + b + c + d)")[0].action;
+        let assertion = &steps(&program, "P", "assert(a[2] + b + c + d + h)")[0].action;
         super::super::access::in_action(assertion, &mut |expr| {
             loads += usize::from(matches!(expr, Expr::Load(_)));
         });
-        assert_eq!(loads, 4);
+        assert_eq!(loads, 5);
         let Action::Receive { channel, .. } = &steps(&program, "P", "q?b")[0].action else {
             panic!("a receive");
         };

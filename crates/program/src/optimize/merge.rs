@@ -209,14 +209,14 @@ mod tests {
              active proctype P() {
                byte x, a[2];
                g = 1; x = 2; assert(x == 2); printf(\"%d\", g); x = _pid;
-               q?x; x = x + 1; g = 2; a[x] = 1; g = 3; g = 4
+               q?x; x = x + 1; g = 2; a[x] = 1; g = 3; x = 7 / x; g = 4; g = 5
              }",
         );
         for text in ["g = 1", "x = 2", "assert(x == 2)", "printf(\"%d\", g)", "q?x"] {
             assert!(goes_on(&program, "P", text), "{text}");
         }
-        // What follows is a receive, sets a global, may go wrong, and sets a global.
-        for text in ["x = _pid", "x = x + 1", "g = 2", "g = 3"] {
+        // What follows is a receive, sets a global, may go wrong, or sets a global.
+        for text in ["x = _pid", "x = x + 1", "g = 2", "g = 3", "g = 4"] {
             assert!(!goes_on(&program, "P", text), "{text}");
         }
     }

@@ -110,15 +110,17 @@ mod tests {
     #[test]
     fn a_counter_that_is_only_counted_stays() {
         let program = optimized(
-            "byte n, m, k, a[2]; chan q = [2] of { byte, byte }
+            "byte n, m, k, a[2], v, w; chan q = [2] of { byte, byte }
              active proctype P() {
-               n++; m = n; k = k + 1; a[k] = 2; a[0] = 1 / k; q?m,k; m = run Q()
+               v++; w = v; assert(w < 3); n++; m = n; k = k + 1; a[k] = 2; a[0] = 1 / k; q?m,k; m = run Q()
              }
              proctype Q() { skip }",
             Pass::Unread,
         );
         assert!(is_dropped(&program, "n++"));
         assert!(is_dropped(&program, "m = n"));
+        // For another that is read.
+        assert!(!is_dropped(&program, "v++") && !is_dropped(&program, "w = v"));
         // As an index it is read.
         assert!(!is_dropped(&program, "k = k + 1"));
         assert!(!is_dropped(&program, "a[k] = 2") && !is_dropped(&program, "a[0] = 1 / k"));
