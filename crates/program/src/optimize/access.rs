@@ -126,15 +126,18 @@ pub(super) fn in_action(action: &Action, visit: &mut dyn FnMut(&Expr)) {
     }
 }
 
-/// Calls `visit` with every variable that a transition sets; for those inside of a `d_step` ask them.
-pub(super) fn written(action: &Action, visit: &mut dyn FnMut(&Place)) {
+/// Calls `visit` with every variable that a transition sets, in order, and with the value if it is
+/// assigned; for those inside of a `d_step` ask them.
+pub(super) fn written(action: &Action, visit: &mut dyn FnMut(&Place, Option<&Expr>)) {
     match action {
-        Action::Assign(place, _) => visit(place),
-        Action::AssignAll(pairs) => pairs.iter().for_each(|(place, _)| visit(place)),
-        Action::Run { result, .. } => result.iter().for_each(visit),
+        Action::Assign(place, value) => visit(place, Some(value)),
+        Action::AssignAll(pairs) => {
+            pairs.iter().for_each(|(place, value)| visit(place, Some(value)));
+        }
+        Action::Run { result, .. } => result.iter().for_each(|place| visit(place, None)),
         Action::Receive { args, .. } => args.iter().for_each(|arg| {
             if let ReceiveArg::Store(place) = arg {
-                visit(place);
+                visit(place, None);
             }
         }),
         _ => {}

@@ -125,7 +125,7 @@ fn go_back(action: &Action, live: &mut Bytes) {
             pairs.iter().rev().for_each(|(place, value)| go_back_by(place, value, live));
         }
         _ => {
-            written(action, &mut |place| kill(place, live));
+            written(action, &mut |place, _| kill(place, live));
             access::in_action(action, &mut |expr| note(expr, live));
         }
     }
@@ -221,10 +221,6 @@ fn go_on(
     filled: &mut Bytes,
 ) {
     match action {
-        Action::Assign(place, value) => set(place, Some(value), filled),
-        Action::AssignAll(pairs) => {
-            pairs.iter().for_each(|(place, value)| set(place, Some(value), filled));
-        }
         Action::DStep { entry } => {
             let mut seen = vec![false; automaton.states.len()];
             seen[usize::from(to.0)] = true;
@@ -233,14 +229,14 @@ fn go_on(
                 seen[usize::from(state.0)] = true;
                 for id in automaton.state(state).transition_ids() {
                     let inner = program.transition(id);
-                    written(&inner.action, &mut |place| set(place, None, filled));
+                    written(&inner.action, &mut |place, _| set(place, None, filled));
                     if !seen[usize::from(inner.to.0)] {
                         waiting.push(inner.to);
                     }
                 }
             }
         }
-        _ => written(action, &mut |place| set(place, None, filled)),
+        _ => written(action, &mut |place, value| set(place, value, filled)),
     }
 }
 

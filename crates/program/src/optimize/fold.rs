@@ -67,7 +67,7 @@ impl Constants {
             constants.forget(place);
         }
         for transition in &program.transitions {
-            written(&transition.action, &mut |place| constants.forget(place));
+            written(&transition.action, &mut |place, _| constants.forget(place));
         }
         constants
     }

@@ -34,13 +34,13 @@ pub(super) fn run(program: &mut Program, watched: &Watched) {
     }
     let seen = seen_by_others(program, watched);
     let labels = labels(program, watched);
-    for body in 0..program.automata.len() {
+    for (body, seen) in seen.iter().enumerate() {
         let automaton = &program.automata[body];
         if !is_process(automaton.kind) || automaton.deterministic || has_escapes(program, automaton)
         {
             continue;
         }
-        let is_quiet = |state: usize| is_quiet(program, automaton, state, &seen[body], &labels);
+        let is_quiet = |state: usize| is_quiet(program, automaton, state, seen, &labels);
         let quiet: Vec<bool> = (0..automaton.states.len()).map(is_quiet).collect();
         let states = automaton.states.iter().filter(|state| state.reachable);
         let ids: Vec<_> = states.flat_map(|state| state.transition_ids()).collect();
@@ -61,7 +61,7 @@ fn asks_too_much(program: &Program, watched: &Watched) -> bool {
     let uses = &program.uses;
     let mut asks = uses.priorities || uses.last || program.trace.is_some();
     asks |= program.automata.iter().any(|automaton| automaton.provided.is_some());
-    for_each_expr(program, watched, &mut in_action, &mut |expr| {
+    for_each_expr(program, watched, in_action, &mut |expr| {
         asks |= matches!(expr, Expr::Enabled(_) | Expr::PcValue(_) | Expr::NonProgress);
     });
     asks || has_rendezvous(program) && program.automata.iter().any(|a| prefers_offers(program, a))
@@ -90,7 +90,7 @@ fn has_escapes(program: &Program, automaton: &Automaton) -> bool {
 fn labels(program: &Program, watched: &Watched) -> Vec<bool> {
     let states = program.automata.iter().map(|automaton| automaton.states.len());
     let mut labels = vec![false; states.max().unwrap_or(0)];
-    for_each_expr(program, watched, &mut in_action, &mut |expr| {
+    for_each_expr(program, watched, in_action, &mut |expr| {
         if let Expr::RemoteLabel { state, .. } = expr
             && let Some(asked) = labels.get_mut(usize::from(state.0))
         {
@@ -128,6 +128,7 @@ fn is_quiet_step(action: &Action, seen: &Bytes) -> bool {
     let assigns = |(place, value): (&Place, &Expr)| is_own_place(place, seen) && is_own(value);
     match action {
         Action::Skip => true,
+        Action::Condition(Expr::Const(value)) => *value != 0,
         Action::Assign(place, value) => assigns((place, value)),
         Action::AssignAll(pairs) => pairs.iter().all(|(place, value)| assigns((place, value))),
         Action::Assert(condition) => is_own(condition),

@@ -87,12 +87,12 @@ impl Watched {
     }
 }
 
-/// Calls `visit` with every expression that anybody looks at, and those inside of it; `of_action` with
-/// each action, for those in it.
+/// Calls `visit` with every expression that anybody looks at, and those inside of it; those of each
+/// action as `of_action` does.
 fn for_each_expr(
     program: &Program,
     watched: &Watched,
-    of_action: &mut dyn FnMut(&Action, &mut dyn FnMut(&Expr)),
+    mut of_action: impl FnMut(&Action, &mut dyn FnMut(&Expr)),
     visit: &mut dyn FnMut(&Expr),
 ) {
     for automaton in watched.bodies(program) {
@@ -111,7 +111,7 @@ fn for_each_expr(
 fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
     let none = |automaton: &Automaton| Bytes::none(automaton.locals.bytes);
     let mut seen: Vec<_> = program.automata.iter().map(none).collect();
-    for_each_expr(program, watched, &mut access::in_action, &mut |expr| {
+    for_each_expr(program, watched, access::in_action, &mut |expr| {
         if let Expr::RemoteVar { body, place, .. } = expr {
             seen[body.0 as usize].insert(access::span(place));
         }

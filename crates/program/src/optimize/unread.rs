@@ -1,33 +1,27 @@
 //! Drops assignments to globals that nobody reads.
 //!
 //! *Idea*: a counter that is only counted tells states apart that behave alike. A global is *needed* if
-//! its value is read for anything but to compute one that is not needed; to others nothing is assigned,
-//! and what is received for them is ignored, so that they keep their first value. (SPIN hides such
+//! its value is read for anything but to compute one that is not needed, or if it cannot be left as it
+//! is; to others nothing is assigned, and what is received for them is ignored, so that they keep their
+//! first value. (If they kept it only for a while, that could tell states apart that were the same.) (SPIN hides such
 //! variables if nothing at all reads them but `++`.) What is printed does not count.
 //!
 //! *Invariant*: transitions are possible exactly when they were, and go wrong when they did: an
 //! assignment stays if computing its value or finding its place may go wrong. Channels are left alone,
 //! and so are deterministic processes, in which a second possible assignment is an error.
 
-use super::access::{in_action, in_expr, in_place, is_harmless, span};
+use super::access::{in_action, in_expr, in_place, is_harmless, span, written};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr};
 use crate::ir::{Action, Expr, Place, Program, ReceiveArg, Space, Type};
 
 pub(super) fn run(program: &mut Program, watched: &Watched) {
     let needed = needed(program, watched);
-    let unneeded = |place: &Place| is_global(place) && !needed.meets(span(place));
+    let unneeded = |place: &Place| place.space == Space::Global && !needed.meets(span(place));
     for transition in &mut program.transitions {
-        if program.automata[transition.body.0 as usize].deterministic {
-            continue;
-        }
         match &mut transition.action {
-            Action::Assign(place, value) if unneeded(place) && is_harmless(value) => {
-                transition.action = Action::Skip;
-            }
-            Action::AssignAll(pairs) => {
-                pairs.retain(|(place, value)| !unneeded(place) || !is_harmless(value));
-            }
+            Action::Assign(place, _) if unneeded(place) => transition.action = Action::Skip,
+            Action::AssignAll(pairs) => pairs.retain(|(place, _)| !unneeded(place)),
             Action::Run { result, .. } => {
                 result.take_if(|place| unneeded(place));
             }
@@ -43,8 +37,9 @@ pub(super) fn run(program: &mut Program, watched: &Watched) {
     }
 }
 
-fn is_global(place: &Place) -> bool {
-    place.space == Space::Global && place.indexes.is_empty()
+/// Whether it makes no difference, but to what is set, whether a variable is set to a value.
+fn is_droppable(place: &Place, value: Option<&Expr>) -> bool {
+    place.indexes.is_empty() && value.is_none_or(is_harmless)
 }
 
 /// The bytes of the globals that are needed.
@@ -53,11 +48,20 @@ fn needed(program: &Program, watched: &Watched) -> Bytes {
     for slot in program.globals.slots.iter().filter(|slot| slot.ty == Type::Chan) {
         needed.insert(slot.offset..slot.offset + slot.scalar.bytes());
     }
-    // Assignments that can be left out if what they set is not needed.
+    for transition in &program.transitions {
+        let deterministic = program.automaton(transition.body).deterministic;
+        written(&transition.action, &mut |place, value| {
+            let stays = deterministic || !is_droppable(place, value);
+            if stays && place.space == Space::Global {
+                needed.insert(span(place));
+            }
+        });
+    }
+    // What is assigned to globals that may not be needed.
     let mut droppable: Vec<(Place, Expr)> = Vec::new();
-    let mut of_action = |action: &Action, visit: &mut dyn FnMut(&Expr)| {
+    let of_action = |action: &Action, visit: &mut dyn FnMut(&Expr)| {
         let mut assign = |place: &Place, value: &Expr| {
-            if is_global(place) && is_harmless(value) {
+            if place.space == Space::Global && is_droppable(place, Some(value)) {
                 droppable.push((place.clone(), value.clone()));
             } else {
                 in_place(place, visit);
@@ -72,7 +76,7 @@ fn needed(program: &Program, watched: &Watched) -> Bytes {
             _ => in_action(action, visit),
         }
     };
-    for_each_expr(program, watched, &mut of_action, &mut |expr| note(expr, &mut needed));
+    for_each_expr(program, watched, of_action, &mut |expr| note(expr, &mut needed));
     loop {
         let before = droppable.len();
         droppable.retain(|(place, value)| {
@@ -130,6 +134,18 @@ mod tests {
         assert!(matches!(args[..], [ReceiveArg::Ignore, ReceiveArg::Store(_)]));
         let run = &steps(&program, "P", "m = run Q()")[0].action;
         assert!(matches!(run, Action::Run { result: None, .. }));
+    }
+
+    #[test]
+    fn what_must_be_set_somewhere_is_set_everywhere() {
+        let program = optimized(
+            "byte v, w, k, a[2]
+             active proctype P() { v = 1; w = v; w = 1 / k; a[0] = 1; a[k] = 2 }",
+            Pass::Unread,
+        );
+        for text in ["v = 1", "w = v", "w = 1 / k", "a[0] = 1", "a[k] = 2"] {
+            assert!(!is_dropped(&program, text), "{text}");
+        }
     }
 
     #[test]
