@@ -13,20 +13,20 @@ impl Bytes {
     }
 
     pub fn insert(&mut self, range: Range<u32>) {
-        range.for_each(|at| self.0[at as usize / 64] |= 1 << (at % 64));
+        words(range).for_each(|(word, mask)| self.0[word] |= mask);
     }
 
     pub fn remove(&mut self, range: Range<u32>) {
-        range.for_each(|at| self.0[at as usize / 64] &= !(1 << (at % 64)));
+        words(range).for_each(|(word, mask)| self.0[word] &= !mask);
     }
 
-    pub fn contains(&self, at: u32) -> bool {
+    fn contains(&self, at: u32) -> bool {
         self.0[at as usize / 64] & 1 << (at % 64) != 0
     }
 
     /// Whether any of a range is there.
-    pub fn meets(&self, mut range: Range<u32>) -> bool {
-        range.any(|at| self.contains(at))
+    pub fn meets(&self, range: Range<u32>) -> bool {
+        words(range).any(|(word, mask)| self.0[word] & mask != 0)
     }
 
     /// Adds those of another set; whether there were new ones.
@@ -62,6 +62,15 @@ impl Bytes {
     }
 }
 
+/// The words that a range is in, with its bits in them.
+fn words(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
+    (range.start / 64..range.end.div_ceil(64)).map(move |word| {
+        let first = range.start.saturating_sub(word * 64);
+        let count = (range.end - word * 64).min(64) - first;
+        (word as usize, u64::MAX.checked_shr(64 - count).unwrap_or(0) << first)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::Bytes;
@@ -75,5 +84,8 @@ mod tests {
         bytes.remove(63..65);
         assert_eq!(bytes.ranges(), [3..63, 65..70, 199..200]);
         assert!(bytes.meets(60..64) && !bytes.meets(63..65));
+        assert!(bytes.meets(0..200) && !bytes.meets(70..199) && !bytes.meets(0..0));
+        bytes.remove(0..200);
+        assert_eq!(bytes, Bytes::none(200));
     }
 }

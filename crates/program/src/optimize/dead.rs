@@ -10,8 +10,8 @@
 //! approximative semantics with respect to program transformations*, 1981: what is read only to compute
 //! a dead variable is not live by that. On single bytes, so that elements of arrays and fields
 //! of records need no care. Reads through an index that is not constant count for all elements, writes
-//! for none. What other processes and conditions read (`P:v`), and what `provided` does, lives always.
-//! What is printed counts only where printing may go wrong.
+//! for none. What others read (`P:v`) lives always. What is printed counts only where printing may go
+//! wrong.
 //!
 //! *Invariant*: in every state between moves the dead locals of every process are 0.
 //!
@@ -38,12 +38,7 @@ pub struct Dead {
 impl Dead {
     /// Finds out.
     pub fn new(program: &Program, watched: &Watched) -> Self {
-        let mut always = seen_by_others(program, watched);
-        for automaton in &program.automata {
-            if let Some(provided) = &automaton.provided {
-                read(provided, &mut always[automaton.body.0 as usize]);
-            }
-        }
+        let always = seen_by_others(program, watched);
         let live = program.automata.iter().zip(always).map(|(automaton, always)| {
             let bytes = automaton.locals.bytes as usize * automaton.states.len();
             if is_process(automaton.kind) && bytes > 0 && bytes <= MAX_BYTES {
