@@ -23,6 +23,8 @@
 //!
 //! *Cost*: for each transition to a quiet state a walk along transitions after which a process goes on.
 
+use rustc_hash::FxHashSet;
+
 use super::access::{in_action, in_expr, is_harmless, span};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr, is_process, seen_by_others};
@@ -166,13 +168,13 @@ fn is_own(expr: &Expr) -> bool {
 fn closes_cycle(program: &Program, transition: &Transition) -> bool {
     let automaton = program.automaton(transition.body);
     let rendezvous = has_rendezvous(program);
-    let mut seen = vec![false; automaton.states.len()];
+    let mut seen = FxHashSet::default();
     let mut waiting: Vec<StateId> = vec![transition.to];
     while let Some(state) = waiting.pop() {
         if state == transition.from {
             return true;
         }
-        if std::mem::replace(&mut seen[usize::from(state.0)], true) {
+        if !seen.insert(state) {
             continue;
         }
         for id in automaton.state(state).transition_ids() {

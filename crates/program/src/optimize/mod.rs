@@ -156,4 +156,48 @@ mod tests {
         assert!(!found.is_empty(), "no `{text}` in {name}: {:?}", others());
         found
     }
+
+    #[test]
+    fn each_pass_helps_the_next() {
+        // The example of the book's chapter.
+        let program = super::optimize(
+            &program(
+                "chan ask = [1] of { byte }, tell = [1] of { byte }; byte asked
+                 active proctype Clerk() {
+                   byte number, twice;
+                   do :: ask?number -> asked++; twice = 2 * number; tell!twice od
+                 }",
+            ),
+            &Watched::default(),
+        );
+        let clerk = automaton(&program, "Clerk");
+        let step = |text| {
+            let mut steps = steps(&program, "Clerk", text).into_iter();
+            steps.find(|t| clerk.state(t.from).reachable).expect("a process can take it")
+        };
+        let resets = |text, i: usize| {
+            step(text).resets.iter().cloned().flatten().eq([clerk.locals.slots[i].offset])
+        };
+        assert!(step("ask?number").atomic && step("asked++").atomic);
+        assert!(!step("twice = 2 * number").atomic);
+        assert!(resets("twice = 2 * number", 0) && resets("tell!twice", 1));
+    }
+
+    #[test]
+    fn embedded_c_is_left_alone() {
+        let text = "byte g; active proctype P() { byte x; x = g; g = 1; c_code { now.g = 2; } }";
+        let program = super::optimize(&program(text), &Watched::default());
+        assert!(program.transitions.iter().all(|t| t.resets.is_empty() && !t.atomic));
+    }
+
+    #[test]
+    fn all_numbers_stay() {
+        let text = "byte g; active proctype P() { byte x; do :: x = g; x = 1 :: g = 2; x = 3 od }";
+        let (plain, better) = (program(text), super::optimize(&program(text), &Watched::default()));
+        let numbers = |program: &Program| -> Vec<_> {
+            program.transitions.iter().map(|t| (t.body, t.from, t.to, t.element)).collect()
+        };
+        assert_eq!(numbers(&better), numbers(&plain));
+        assert!(better.transitions.iter().any(|t| t.atomic && !t.resets.is_empty()));
+    }
 }
