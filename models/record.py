@@ -111,6 +111,7 @@ MODELS = [
     model("go_back_n.pml", "WINDOW=3", "MODULUS=4"),
     model("hello.pml"),
     model("hello.pml", "RUDE=1", error=ASSERTION),
+    model("hired_worker.pml", error=ASSERTION),
     model("index_out_of_range.pml", error=RUNTIME),
     model("index_out_of_range.pml", "ATOMIC=1"),
     model("job_scheduler.pml"),

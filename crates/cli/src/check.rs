@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spinward::{
-    Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason, ReasonCode,
-    Report, ReportedError, Search, Store, Verdict,
+    Audit, Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason,
+    ReasonCode, Report, ReportedError, Search, Store, Verdict,
 };
 use spinward_trail::run::Keep;
 use spinward_trail::{Listing, Trail, describe};
@@ -79,13 +79,17 @@ pub struct Args {
     #[arg(long, value_name = "NAME", hide = true)]
     guide: Option<Guide>,
 
-    /// Partial-order reduction: on or off
-    #[arg(long, value_name = "on|off", hide = true)]
+    /// Partial-order reduction, which leaves out moves that make no difference: on or off [default: on]
+    #[arg(long, value_name = "on|off", help_heading = "What to leave out")]
     por: Option<Por>,
 
-    /// Changes to the model that keep its meaning: none or full
-    #[arg(long, value_name = "none|full", hide = true)]
+    /// Changes to the model that keep its meaning: none or full [default: full]
+    #[arg(long, value_name = "none|full", help_heading = "What to leave out")]
     optimize: Option<Optimize>,
+
+    /// Check with and without all that leaves out states, and compare the answers
+    #[arg(long, help_heading = "What to leave out")]
+    audit: bool,
 
     /// Whether states that differ by the order of like processes count as one
     #[arg(long, value_name = "off|on", hide = true)]
@@ -241,6 +245,7 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
         .search(args.search)
         .errors(args.errors)
         .shortest(args.shortest)
+        .audit(args.audit)
         .symmetry(args.symmetry == Some(Switch::On));
     for name in &args.ltl {
         check = check.property(Property::Ltl(name.clone()));
@@ -392,11 +397,43 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
     if let Some(recommendation) = &report.recommendation {
         let _ = writeln!(text, "{}", recommendation.message);
     }
+    if let Some(audit) = &report.audit {
+        text.push_str(&tell_audit(audit));
+    }
     if !args.output.quiet {
         text.push_str(&unreached(report));
         text.push_str(&statistics(report));
     }
     Ok(text)
+}
+
+/// How many states each run of an audit visited, and whether the answers agree.
+fn tell_audit(audit: &Audit) -> String {
+    let mut text = String::from("\naudit:\n");
+    let whole = audit.runs.first().filter(|run| run.complete).map(|run| run.states);
+    for run in &audit.runs {
+        let answer = match (run.complete, run.errors.len()) {
+            (true, 0) => "no errors".to_owned(),
+            (true, errors) => counted(errors as u64, "error"),
+            (false, errors) => format!("{}, not complete", counted(errors as u64, "error")),
+        };
+        let saved = match whole.filter(|&whole| run.complete && run.states < whole) {
+            Some(whole) => format!(", {:.3} of all", run.states as f64 / whole as f64),
+            None => String::new(),
+        };
+        let states = counted(run.states, "state");
+        let _ = writeln!(text, "  {:<24} {states}{saved}: {answer}", run.leaves_out());
+    }
+    if audit.disagreements.is_empty() {
+        text.push_str("  the answers agree\n");
+    }
+    for missed in &audit.disagreements {
+        let _ = writeln!(text, "  missed {missed}");
+    }
+    if !audit.disagreements.is_empty() {
+        text.push_str("  this is a bug of Spinward: please report it, with the model\n");
+    }
+    text
 }
 
 fn verdict_line(report: &Report) -> String {

@@ -12,9 +12,8 @@ use crate::terminal::{self, Failure};
 const LATER_COMMANDS: [&str; 4] = ["types", "ltl", "serve", "lsp"];
 
 /// Options that are promised and not there yet, each with its command.
-const LATER_OPTIONS: [(&str, &str); 10] = [
+const LATER_OPTIONS: [(&str, &str); 9] = [
     ("check", "--weight"),
-    ("check", "--audit"),
     ("check", "--claim"),
     ("check", "--disk"),
     ("check", "--resume"),

@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
     }
 
     /// A number in the state: all that is known of a state is read here.
-    fn load(&self, offset: usize, scalar: Scalar) -> i32 {
+    pub fn load(&self, offset: usize, scalar: Scalar) -> i32 {
         if let Some(touched) = self.touched {
             touched.read(offset, scalar.bytes() as usize);
         }

@@ -162,6 +162,17 @@ impl Machine {
         Context { machine: self, state, shape, process, timeout, asked: 0, touched }
     }
 
+    /// A process that asks in a state between moves.
+    pub(crate) fn context_of<'a>(
+        &'a self,
+        state: &'a [u8],
+        shape: &'a Shape,
+        process: usize,
+    ) -> Context<'a> {
+        let process = Some(process);
+        Context { machine: self, state, shape, process, timeout: false, asked: 0, touched: None }
+    }
+
     /// Whether a transition is possible when no message is offered. `moved`: whether another
     /// transition of the process was.
     pub(crate) fn guard(

@@ -7,6 +7,7 @@
 //! [`Machine::expand`] walks the tree of frames below a state until it comes to states again. The
 //! stack of frames is a vector, so an atomic sequence may be as long as memory allows.
 
+mod alone;
 mod footprint;
 
 use std::ops::ControlFlow;
@@ -116,6 +117,8 @@ pub(crate) struct Frame {
     any: bool,
     /// The oldest process that may move.
     lowest: usize,
+    /// Whether others were not asked, so that it means nothing if there is no move.
+    restricted: bool,
     scan: Scan,
     offer: Box<Offer>,
     /// Whether answers to the offer are looked for.
@@ -271,6 +274,7 @@ impl Frame {
             fresh: true,
             any: false,
             lowest: 0,
+            restricted: false,
             scan: Scan::default(),
             offer,
             offering: false,
@@ -280,6 +284,7 @@ impl Frame {
     /// Makes the frame ready to hand out its moves.
     fn rewind(&mut self) {
         self.fresh = true;
+        self.restricted = false;
         self.any = false;
         self.offering = false;
         let (youngest, lowest) = match self.exclusive {
@@ -339,14 +344,7 @@ impl Machine {
             }
             asked = Some(found);
         }
-        scratch.clean();
-        let shape = scratch.shape.clone();
-        self.enter(scratch, None, |work| {
-            work.state.clear();
-            work.state.extend_from_slice(state);
-            work.shape.clone_from(shape.as_ref().expect("set above"));
-        });
-        let first = scratch.frames.last_mut().expect("just entered");
+        let first = self.enter_state(state, scratch);
         first.claim_turn = self.header.claim.is_some();
         first.timeout = self.take_stutter(&mut first.work.state);
         if self.claim_ended(&first.work) {
@@ -358,6 +356,28 @@ impl Machine {
         if let Some(found) = asked {
             first.goes_on_after(found);
         }
+        self.follow_frames(native, scratch, sink)
+    }
+
+    /// Enters the first frame, that of a state.
+    fn enter_state<'s>(&self, state: &[u8], scratch: &'s mut Scratch) -> &'s mut Frame {
+        scratch.clean();
+        let shape = scratch.shape.clone();
+        self.enter(scratch, None, |work| {
+            work.state.clear();
+            work.state.extend_from_slice(state);
+            work.shape.clone_from(shape.as_ref().expect("looked at before"));
+        });
+        scratch.frames.last_mut().expect("just entered")
+    }
+
+    /// Tells all that comes of the frames there are.
+    fn follow_frames(
+        &self,
+        native: Option<&Native>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> Flow {
         while let Some(frame) = scratch.frames.last_mut() {
             scratch.steps.truncate(frame.depth);
             if std::mem::take(&mut frame.fresh)
@@ -503,7 +523,7 @@ impl Machine {
                 frame.rewind();
                 return Flow::Continue(());
             }
-        } else if !frame.any {
+        } else if !frame.any && !frame.restricted {
             if frame.exclusive.is_some() {
                 // Blocked inside an atomic sequence: it is interrupted, and the state is like any.
                 sink.successor(&frame.work.state, steps)?;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use spinward_program::Program;
+use spinward_program::independence::{Conditions, Independence};
 use spinward_program::ir::{Action, Block, BodyId, StateId};
 
 use crate::eval::CONTROL;
@@ -30,6 +31,9 @@ pub struct Options {
     pub trace: bool,
     /// Which of the program's conditions must hold in every state (not inside an atomic sequence).
     pub invariants: Vec<u32>,
+    /// Under which conditions searches may leave out moves that make no difference; none if they shall
+    /// see all.
+    pub reduce: Option<Conditions>,
 }
 
 /// The meaning of a program.
@@ -49,6 +53,8 @@ pub struct Machine {
     pub(crate) receivers: OnceLock<Receivers>,
     /// Whether the machine compiles them when a search has gone on for a while.
     pub(crate) compiles: bool,
+    /// Which moves searches may leave out.
+    pub(crate) independence: Option<Independence>,
 }
 
 /// A state between two steps of a run, also inside of an atomic sequence.
@@ -89,6 +95,10 @@ impl Machine {
         let header = Header::new(&program, options.claim.is_some(), trace.is_some());
         let trace_end = trace.map_or(StateId(0), |body| end_of(&program, body));
         let shapes = Shapes::new(header.end);
+        let reduce = options.reduce.filter(|_| options.claim.is_none());
+        let independence = reduce.and_then(|conditions| {
+            Independence::new(&program, &options.invariants, trace.is_some(), conditions).ok()
+        });
         let mut machine = Self {
             program,
             options,
@@ -100,6 +110,7 @@ impl Machine {
             native: OnceLock::new(),
             receivers: OnceLock::new(),
             compiles: false,
+            independence,
         };
         machine.initial = machine.first_state()?;
         Ok(machine)
@@ -117,6 +128,11 @@ impl Machine {
         let traced = self.header.trace.is_some();
         let compile = || Native::new(&self.program, &self.header, traced, &self.stop);
         self.native.get_or_init(|| compile().ok()).is_some()
+    }
+
+    /// Whether searches are not told of moves that make no difference.
+    pub fn reduces(&self) -> bool {
+        self.independence.is_some()
     }
 
     fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {
@@ -325,6 +341,25 @@ impl System for Machine {
 
     fn expand_stuck(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         self.explore_stuck(state, scratch, sink)
+    }
+
+    fn alone(&self, state: &[u8], from: usize, ever: bool) -> Option<usize> {
+        let independence = self.independence.as_ref()?;
+        let shape = self.shapes.get(self.shape_of(state));
+        (from..shape.processes.len()).find(|&process| {
+            let context = self.context_of(state, &shape, process);
+            self.may_go_alone(independence, &context, ever)
+        })
+    }
+
+    fn expand_alone(
+        &self,
+        state: &[u8],
+        actor: usize,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), bool> {
+        self.explore_alone(state, actor, scratch, sink)
     }
 
     #[inline]

@@ -72,6 +72,8 @@ pub struct Footprint {
     pub lengths: Vec<u32>,
     /// How many places were looked at and changed to find that out, on the longest way.
     pub effort: usize,
+    /// Whether the actor [may move alone](System::alone).
+    pub alone: bool,
 }
 
 /// What is known of the moves of one actor.
@@ -153,6 +155,29 @@ pub trait System: Sync {
     /// Tells what comes of a state in which no actor has a move, and nothing is wrong with any.
     fn expand_stuck(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow {
         self.expand(state, scratch, sink)
+    }
+
+    /// Whether moves are left out that make no difference.
+    fn reduces(&self) -> bool {
+        false
+    }
+
+    /// The first actor, from one on, that may move alone, if it can move: the moves of others in the state
+    /// make no difference then. But each of them must be made some time, unless `ever` is false: then this
+    /// is sure if in each state the first such actor that can move is taken.
+    fn alone(&self, _state: &[u8], _from: usize, _ever: bool) -> Option<usize> {
+        None
+    }
+
+    /// Tells the moves of one actor if there are any and nothing is wrong with them; whether that was so.
+    fn expand_alone(
+        &self,
+        _state: &[u8],
+        _actor: usize,
+        _scratch: &mut Self::Scratch,
+        _sink: &mut dyn Sink,
+    ) -> ControlFlow<(), bool> {
+        ControlFlow::Continue(false)
     }
 
     /// A number for how a state is laid out; states with the same number are of the same length.

@@ -433,6 +433,15 @@ pub struct Place {
     pub indexes: Vec<Index>,
 }
 
+impl Place {
+    /// The bytes of its block that it may be in.
+    pub fn span(&self) -> Range<u32> {
+        let spread = |index: &Index| index.length.saturating_sub(1) * index.stride;
+        let spread: u32 = self.indexes.iter().map(spread).sum();
+        self.offset..self.offset + spread + self.scalar.bytes()
+    }
+}
+
 /// Which block a place is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {

@@ -4,12 +4,15 @@
 //! transitions with guard and effect in terms of offsets into the state, and the tables that say
 //! what a state holds. [`lower()`] makes it from syntax, with SPIN's numbers for elements and local
 //! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
-//! out of it; [`graph`] draws it.
+//! out of it, [`independence`] tells what may be left out of a search of it, [`graph`] draws it.
 
+pub mod channels;
 pub mod graph;
+pub mod independence;
 pub mod ir;
 pub mod lower;
 pub mod optimize;
+pub mod touches;
 
 pub use ir::Program;
 pub use lower::lower;

@@ -9,6 +9,12 @@
 //! An error inside of an atomic sequence may lie further ahead, so the search goes on until nothing
 //! shorter can come.
 //!
+//! *Reduction*: where an actor may move alone, only its moves are made, if one of them leads to a state that
+//! is expanded later, in another bucket (the condition C2q of Bosnacki and Holzmann, *Improving Spin's
+//! partial-order reduction for breadth-first search*, 2005, but for states of the same bucket, of which it
+//! would depend on the threads which comes later). So nobody is put off for ever: from a state that was left
+//! alone on there is a run of such moves to states expanded later and later, and that ends.
+//!
 //! *Threads*: a bucket is cut into blocks, which threads expand on their own (`expand`): they compute
 //! the successors and insert them into the shared store. What came of them is noted (`note`) strictly
 //! in the order of the blocks, by whichever thread brings the next one (`crew`). All that is decided
@@ -26,14 +32,15 @@ mod open;
 mod ways;
 
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use spinward_machine::System;
-use spinward_store::{Bytes, Full, Store};
+use spinward_machine::{System, system::length};
+use spinward_store::{Bytes, Full, Store, trim};
 
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, Memory, Watch, bound};
-use crate::outcome::{Found, Outcome, Progress, Request, Stopped};
-use crate::rebuild::{Goal, follow};
+use crate::limits::{Limit, Limits, Memory, Watch, bound};
+use crate::outcome::{Found, Outcome, Place, Progress, Request, Stopped};
+use crate::rebuild::{Goal, Order, follow};
 use crate::start::{Algorithm, Start};
 
 use crew::Crew;
@@ -43,7 +50,7 @@ use note::Notes;
 use open::Open;
 use ways::Ways;
 
-/// Searches breadth-first; the runs to all errors are shortest ones.
+/// Searches breadth-first; the runs to all errors are shortest ones, unless moves are left out.
 pub fn bfs<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -51,6 +58,51 @@ pub fn bfs<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     Start { system, scratch, request, progress }.run::<BreadthFirst>()
+}
+
+/// Searches breadth-first a system that leaves out what makes no difference, and if something is wrong the
+/// whole of it, as far as that is: the runs to all errors are shortest ones, unless a limit was hit before
+/// that was sure.
+pub fn bfs_of_less<S: System, W: System>(
+    system: &S,
+    whole: &W,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let begun = Instant::now();
+    let mut outcome = bfs(system, scratch, request, progress);
+    outcome.errors.iter_mut().for_each(|error| error.shortest = false);
+    let longest = outcome.errors.iter().map(|error| length(&error.steps)).max();
+    let Some(longest) = longest.filter(|_| !matches!(outcome.stopped, Some(Stopped::Limit(_))))
+    else {
+        return outcome;
+    };
+    let time = request.limits.time.map(|time| time.saturating_sub(begun.elapsed()));
+    let limits = Limits { max_depth: Some(longest as u64), time, ..request.limits.clone() };
+    let errors = if request.errors == 0 { outcome.errors.len() } else { request.errors };
+    let request = Request { limits, errors, reduces: false, ..request.clone() };
+    trim();
+    outcome.shorten(bfs(whole, &mut whole.scratch(), &request, progress));
+    outcome
+}
+
+impl Outcome {
+    /// Takes the runs that another search found, if it saw all that are as short.
+    fn shorten(&mut self, other: Self) {
+        self.counts.memory = self.counts.memory.max(other.counts.memory);
+        if matches!(other.stopped, Some(Stopped::Limit(_))) {
+            return;
+        }
+        let ended = self.stopped == Some(Stopped::Errors);
+        let before = std::mem::replace(&mut self.errors, other.errors);
+        for error in self.errors.iter_mut().filter(|_| !ended) {
+            let place = Place::of(error.violation);
+            if let Some(before) = before.iter().find(|it| Place::of(it.violation) == place) {
+                error.occurrences = before.occurrences;
+            }
+        }
+    }
 }
 
 /// Names the search.
@@ -75,6 +127,8 @@ impl Algorithm for BreadthFirst {
             memory,
             clock: watch.clock(),
             bound: bound(&request.limits),
+            // Beyond a bound nobody is expanded later.
+            reduces: request.reduces && request.limits.max_depth.is_none(),
             over: AtomicBool::new(false),
         };
         let mut notes = Notes::new(Open::new(&shared.memory)?, request);
@@ -123,11 +177,12 @@ fn finish<S: System, T: Store>(
             let path = ways.path_to(example.path).into_iter().map(Goal::Successor);
             let error = Goal::Violation(example.violation, example.length);
             let goals = path.chain([error]);
+            let order = if shared.reduces { Order::AloneFirst } else { Order::Whole };
             Found {
                 violation: example.violation,
-                steps: follow(shared.system, scratch, goals, false).steps,
+                steps: follow(shared.system, scratch, goals, order, false).steps,
                 occurrences: example.occurrences,
-                shortest: all || example.length <= level,
+                shortest: !shared.reduces && (all || example.length <= level),
             }
         })
         .collect();

@@ -141,6 +141,12 @@ impl Bits {
         self.0.set(word, bits | bit);
         Ok(bits & bit == 0)
     }
+
+    /// Removes a number that is there.
+    pub fn remove(&mut self, index: u32) {
+        let word = index as usize / 64;
+        self.0.set(word, self.0.get(word) & !(1 << (index % 64)));
+    }
 }
 
 fn chunk_bytes<T>() -> u64 {

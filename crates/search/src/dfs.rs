@@ -14,6 +14,12 @@
 //! run. A state that was entered is marked and stays below its successors; when it comes to the top
 //! again all of them are done.
 //!
+//! *Reduction*: where an actor may move alone, only its moves are made, unless all of them lead to states of
+//! the current run (the condition C2s of Bosnacki and Holzmann, *Improving Spin's partial-order reduction for
+//! breadth-first search*, 2005). So nobody is put off for ever: let one that was left alone go on to a state
+//! that was not in the run then. All of these are left before it is, and there is no first state to be left
+//! from which only such moves go on; so there comes one in which all moves are made.
+//!
 //! *Cost*: every state is expanded once; eight bytes of stack for each waiting successor. With a
 //! bound on the depth, or in search of a shortest run, the length of the run to each state is kept,
 //! and a state is expanded again when it is reached by a shorter one, so that nothing within the
@@ -141,6 +147,8 @@ struct Dfs<'a, S: System, T> {
     store: T,
     worker: Worker,
     seen: Seen,
+    /// The states of the current run, if moves are left out.
+    run: Option<Bits>,
     stack: Chunked<Entry>,
     /// Of each state that waits on the stack: what is not part of its key.
     hidden: Chunked<u8>,
@@ -170,6 +178,8 @@ struct Fresh {
     entries: Vec<Entry>,
     hidden: Vec<u8>,
     waiting: Vec<Waiting>,
+    /// Whether a successor is not in the current run.
+    leads_out: bool,
 }
 
 /// What comes of an expansion.
@@ -194,11 +204,10 @@ impl Fresh {
 
 impl<'a, S: System, T: Store> Dfs<'a, S, T> {
     fn new(system: &'a S, request: &'a Request, store: T, memory: Memory) -> Self {
-        let seen = if request.limits.max_depth.is_some() || request.shortest {
-            Seen::Depths(Chunked::new())
-        } else {
-            Seen::Once(Bits::new())
-        };
+        let by_depth = request.limits.max_depth.is_some() || request.shortest;
+        let seen = if by_depth { Seen::Depths(Chunked::new()) } else { Seen::Once(Bits::new()) };
+        // A state that is expanded again would need all that was left out before.
+        let run = (request.reduces && !by_depth).then(Bits::new);
         Self {
             system,
             request,
@@ -207,6 +216,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             store,
             worker: Worker::default(),
             seen,
+            run,
             stack: Chunked::new(),
             hidden: Chunked::new(),
             hidden_bytes: 0,
@@ -234,6 +244,9 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
 
         while let Some(entry) = self.stack.pop() {
             if entry.is_open() {
+                if let Some(run) = &mut self.run {
+                    run.remove(entry.state);
+                }
                 continue;
             }
             if entry.state == Entry::VIOLATION {
@@ -280,14 +293,46 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
         self.store.get(entry.state, &mut self.key, &mut self.worker);
         state.extend_from_slice(&self.key);
 
-        let system = self.system;
-        let mut expansion = Expansion::of(self, depth, before);
-        let flow = system.expand(state, scratch, &mut expansion);
-        let limit = expansion.limit;
-        self.push_fresh()?;
-        watch.broken_off(limit, flow)?;
+        if let Some(run) = &mut self.run {
+            run.insert(entry.state, &self.memory)?;
+        }
+        if !self.expand_alone(depth, state, scratch, watch)? {
+            let system = self.system;
+            let mut expansion = Expansion::of(self, depth, before);
+            let flow = system.expand(state, scratch, &mut expansion);
+            let limit = expansion.limit;
+            self.push_fresh()?;
+            watch.broken_off(limit, flow)?;
+        }
         self.counts.expanded += 1;
         Ok(())
+    }
+
+    /// Makes only the moves of an actor that may move alone, if there is one that leads out of the current
+    /// run; whether there is.
+    fn expand_alone(
+        &mut self,
+        depth: u32,
+        state: &[u8],
+        scratch: &mut S::Scratch,
+        watch: &Watch<'_>,
+    ) -> Result<bool, Limit> {
+        let system = self.system;
+        let mut from = 0;
+        while self.run.is_some()
+            && let Some(actor) = system.alone(state, from, true)
+        {
+            from = actor + 1;
+            let mut expansion = Expansion::of(self, depth, Seen::NEVER);
+            let told = system.expand_alone(state, actor, scratch, &mut expansion);
+            let limit = expansion.limit;
+            self.push_fresh()?;
+            watch.broken_off(limit, told.map_continue(|_| ()))?;
+            if self.fresh.leads_out {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Puts what an expansion has brought on the stack, the first on top.
@@ -308,6 +353,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             }
         }
         let mut within = Ok(());
+        let mut leads_out = false;
         let mut states = fresh.states.all();
         for event in fresh.events.drain(..) {
             match event {
@@ -317,7 +363,11 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
                 Event::State { bytes, depth, prepared } => {
                     let (state, rest) = states.split_at(bytes);
                     states = rest;
-                    match within.and_then(|()| self.number(state, depth, prepared)) {
+                    let number = within.and_then(|()| self.number(state, depth, prepared));
+                    match number.map(|(number, wanted)| {
+                        leads_out |= self.run.as_ref().is_some_and(|run| !run.contains(number));
+                        wanted.then_some(number)
+                    }) {
                         Ok(Some(number)) => {
                             fresh.entries.push(Entry { state: number, depth });
                             fresh.hidden.extend_from_slice(&state[..self.hidden_bytes]);
@@ -329,11 +379,12 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             }
         }
         fresh.states.clear();
+        fresh.leads_out = leads_out;
         within
     }
 
-    /// The number of a state, if a run of this length to it brings anything new.
-    fn number(&mut self, state: &[u8], depth: u32, prepared: u64) -> Result<Option<u32>, Limit> {
+    /// The number of a state, and whether a run of this length to it brings anything new.
+    fn number(&mut self, state: &[u8], depth: u32, prepared: u64) -> Result<(u32, bool), Limit> {
         let key = self.system.key(state);
         let (number, new) = self.store.insert(key, prepared, &mut self.worker)?;
         if new {
@@ -343,7 +394,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             }
         }
         let wanted = depth <= self.bound && !self.seen.covers(number, depth);
-        Ok(wanted.then_some(number))
+        Ok((number, wanted))
     }
 
     /// Puts entries on the stack; what there is no room for stays.
@@ -466,7 +517,10 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
         let mut errors = Vec::new();
         for example in examples {
             // SPIN would not have looked at what is ahead of the run that ends its search.
-            let ahead = example.path.is_none() && exact_order && stopped == Some(Stopped::Errors);
+            let ahead = example.path.is_none()
+                && exact_order
+                && self.run.is_none()
+                && stopped == Some(Stopped::Errors);
             let path = example
                 .path
                 .unwrap_or_else(|| self.stack.iter().filter(|entry| entry.is_open()).collect());

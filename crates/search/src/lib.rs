@@ -18,6 +18,7 @@ mod limits;
 pub mod lossy;
 mod outcome;
 mod rebuild;
+pub mod reduced;
 mod start;
 pub mod stateless;
 pub mod sweep;

@@ -19,6 +19,8 @@ pub struct Request {
     pub keep: Keep,
     /// How many threads may search, if the search can use them; at least one does.
     pub threads: usize,
+    /// Whether moves may be left out that make no difference.
+    pub reduces: bool,
 }
 
 /// How states are kept.

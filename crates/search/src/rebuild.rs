@@ -27,7 +27,8 @@ pub(crate) fn rebuild<S: System>(
     ahead: bool,
 ) -> Run {
     let states = path.skip(1).map(|(key, length)| Goal::State(key, length));
-    follow(system, scratch, states.chain([Goal::Violation(violation, total)]), ahead)
+    let goals = states.chain([Goal::Violation(violation, total)]);
+    follow(system, scratch, goals, Order::Whole, ahead)
 }
 
 /// What a run comes to next.
@@ -41,6 +42,15 @@ pub(crate) enum Goal {
     Violation(Violation, u32),
 }
 
+/// In which order the successors of a state are told.
+#[derive(Clone, Copy)]
+pub(crate) enum Order {
+    /// As the system does.
+    Whole,
+    /// First those of actors that may move alone, one after the other; then all.
+    AloneFirst,
+}
+
 /// The run from the initial state that comes to all goals in turn. If the system does not repeat
 /// itself, the run ends early; replay will find out.
 ///
@@ -50,6 +60,7 @@ pub(crate) fn follow<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
     goals: impl Iterator<Item = Goal>,
+    order: Order,
     ahead: bool,
 ) -> Run {
     let mut run = Run::default();
@@ -67,7 +78,7 @@ pub(crate) fn follow<S: System>(
             ahead,
             run: &mut run,
         };
-        let _ = system.expand(&state, scratch, &mut finder);
+        let _ = tell(system, &state, order, scratch, &mut finder);
         if !finder.found {
             break;
         }
@@ -75,6 +86,23 @@ pub(crate) fn follow<S: System>(
         state = finder.next;
     }
     run
+}
+
+fn tell<S: System>(
+    system: &S,
+    state: &[u8],
+    order: Order,
+    scratch: &mut S::Scratch,
+    sink: &mut dyn Sink,
+) -> Flow {
+    let mut from = 0;
+    while let Order::AloneFirst = order
+        && let Some(actor) = system.alone(state, from, true)
+    {
+        system.expand_alone(state, actor, scratch, sink)?;
+        from = actor + 1;
+    }
+    system.expand(state, scratch, sink)
 }
 
 struct Finder<'a, S> {

@@ -54,9 +54,12 @@ pub enum Answered {
 
 /// Sweeps, then looks for runs to the errors there are.
 ///
-/// If states have parts beside their key, which depend on the order, the search is breadth-first.
-pub fn sweep<S: System>(
+/// If states have parts beside their key, which depend on the order, the search is breadth-first. `whole`
+/// is the system with all moves and states, if the other one leaves some out that make no difference:
+/// shortest runs are looked for there.
+pub fn sweep<S: System, W: System>(
     system: &S,
+    whole: &W,
     scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
@@ -85,7 +88,8 @@ pub fn sweep<S: System>(
         return (swept.outcome, Answered::Sweep);
     }
     let counts_errors = request.errors == 0;
-    let mut request = request.clone();
+    // What is left out is left to the system.
+    let mut request = Request { reduces: false, ..request.clone() };
     let mut states = FIRST_STATES;
     if swept.outcome.is_complete() {
         request.errors = swept.errors.len().min(Outcome::MAX_ERRORS);
@@ -93,6 +97,7 @@ pub fn sweep<S: System>(
         states = states.max(swept.outcome.counts.states);
     }
     let time = request.limits.time;
+    let mut whole_scratch = whole.scratch();
     let mut best: Option<(Outcome, Answered)> = None;
     let mut limit = None;
     'searches: loop {
@@ -108,10 +113,10 @@ pub fn sweep<S: System>(
             request.limits.max_states = bounded.then_some(states);
             request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
             let outcome = match answered {
-                Answered::BreadthFirst if nearest::suits(system, &request) => {
-                    nearest::nearest(system, scratch, &request, progress)
+                Answered::BreadthFirst if nearest::suits(whole, &request) => {
+                    nearest::nearest(whole, &mut whole_scratch, &request, progress)
                 }
-                Answered::BreadthFirst => bfs(system, scratch, &request, progress),
+                Answered::BreadthFirst => bfs(whole, &mut whole_scratch, &request, progress),
                 Answered::Retraced => retrace(system, scratch, &request, progress),
                 _ => dfs(system, scratch, &request, progress),
             };

@@ -343,6 +343,7 @@ fn request(errors: usize, shortest: bool, bound: Option<usize>, keep: Keep) -> R
         shortest,
         keep,
         threads: 2,
+        reduces: false,
     }
 }
 
@@ -361,7 +362,8 @@ proptest! {
         prop_assert!(bfs.is_complete() && bfs.errors.iter().all(|found| found.shortest));
         prop_assert_eq!(&counted(&graph, &bfs), &expected);
 
-        let (swept, answered) = sweep(&Bare(&graph), &mut (), &request, &mut quiet());
+        let bare = Bare(&graph);
+        let (swept, answered) = sweep(&bare, &bare, &mut (), &request, &mut quiet());
         prop_assert!(swept.is_complete());
         prop_assert_eq!(answered == Answered::Sweep, bfs.errors.is_empty());
         prop_assert_eq!(&counted(&graph, &swept), &expected);
@@ -422,8 +424,8 @@ proptest! {
         let mut lengths: Vec<_> = expected.places.values().map(|place| place.1).collect();
         lengths.sort_unstable();
         lengths.truncate(errors);
-        let swept =
-            sweep(&Bare(&graph), &mut (), &request(errors, true, None, keep), &mut quiet()).0;
+        let (bare, asked) = (Bare(&graph), request(errors, true, None, keep));
+        let (swept, _) = sweep(&bare, &bare, &mut (), &asked, &mut quiet());
         let found: Vec<_> = swept.errors.iter().map(|it| length(&it.steps)).collect();
         prop_assert_eq!(&found, &lengths);
         for search in [bfs, dfs, stateless] {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use spinward_search::Progress;
 
+use crate::audit::audit;
 use crate::options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 use crate::report::Report;
 use crate::{Error, Model, run};
@@ -36,6 +37,7 @@ pub struct Check<'a> {
     pub(crate) time: Option<Duration>,
     pub(crate) errors: usize,
     pub(crate) shortest: bool,
+    pub(crate) audit: bool,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) progress: Option<OnProgress<'a>>,
 }
@@ -73,6 +75,7 @@ impl<'a> Check<'a> {
             time: None,
             errors: 1,
             shortest: false,
+            audit: false,
             stop: Arc::default(),
             progress: None,
         }
@@ -200,8 +203,44 @@ impl<'a> Check<'a> {
         self
     }
 
+    /// Whether the check is also run with and without all that leaves out states, each to its end, to see
+    /// whether the answers agree. By default not.
+    pub fn audit(mut self, on: bool) -> Self {
+        self.audit = on;
+        self
+    }
+
     /// Runs the check.
     pub fn run(self) -> Result<Report, Error> {
-        run::run(self)
+        if self.audit { audit(self) } else { run::run(self) }
+    }
+
+    /// The same once more; nobody is told how far it is.
+    pub(crate) fn again(&self) -> Check<'static> {
+        let Self { ref model, ref properties, ref stop, .. } = *self;
+        Check {
+            model: model.clone(),
+            properties: properties.clone(),
+            search: self.search,
+            guide: self.guide,
+            fairness: self.fairness,
+            por: self.por,
+            optimize: self.optimize,
+            symmetry: self.symmetry,
+            store: self.store,
+            bits: self.bits,
+            hashes: self.hashes,
+            engine: self.engine,
+            threads: self.threads,
+            memory: self.memory,
+            max_depth: self.max_depth,
+            max_states: self.max_states,
+            time: self.time,
+            errors: self.errors,
+            shortest: self.shortest,
+            audit: self.audit,
+            stop: stop.clone(),
+            progress: None,
+        }
     }
 }

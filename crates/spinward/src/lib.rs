@@ -47,6 +47,7 @@
 //! Each [error](ReportedError) carries its run as steps of the machine. It was replayed before it is
 //! reported. The crate `spinward_trail` turns steps into text or into a trail that SPIN replays.
 
+mod audit;
 mod check;
 mod error;
 mod lossy;
@@ -58,6 +59,7 @@ mod report;
 mod run;
 mod unreached;
 
+pub use audit::{Audit, AuditRun};
 pub use check::Check;
 pub use error::Error;
 pub use model::{Formula, Model};

@@ -2,6 +2,7 @@
 
 use spinward_machine::Options;
 use spinward_program::ir::BodyId;
+use spinward_program::optimize::Pass;
 use spinward_search::Keep;
 
 use crate::lossy::TableOptions;
@@ -174,6 +175,10 @@ pub(crate) struct Method {
     pub keep: Keep,
     /// How many threads search.
     pub threads: usize,
+    /// Whether moves may be left out that make no difference.
+    pub reduces: bool,
+    /// How the program may be changed.
+    pub optimizes: Option<&'static [Pass]>,
     /// Where it is not what was asked for, though the answer is the same.
     pub notes: Vec<String>,
 }
@@ -235,8 +240,6 @@ impl Method {
                 notes.push(format!("{text} (not available yet)"));
             }
         };
-        note(check.por != Some(Por::On), "no partial-order reduction is done");
-        note(check.optimize != Some(Optimize::Full), "the model is not optimized");
         let all_cores =
             || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
@@ -249,7 +252,17 @@ impl Method {
         note(!delta, "states are stored as trees, not as differences");
         let tree = matches!(check.store, Some(Store::Tree | Store::Delta));
         let keep = if tree { Keep::Tree } else { Keep::Exact };
-        Ok(Self { algorithm, keep, threads, notes })
+        let why_all = why_all_moves(check, algorithm);
+        let reduces = check.por != Some(Por::Off) && why_all.is_none();
+        if let Some(why) = why_all.filter(|_| check.por == Some(Por::On)) {
+            notes.push(format!("no moves are left out: {why}"));
+        }
+        let optimizes = match check.optimize {
+            Some(Optimize::None) => None,
+            _ if why_all.is_some() => Some(&[Pass::Fold, Pass::Unread, Pass::Dead][..]),
+            _ => Some(&Pass::ALL[..]),
+        };
+        Ok(Self { algorithm, keep, threads, reduces, optimizes, notes })
     }
 
     /// The name of the search in effect.
@@ -271,6 +284,20 @@ impl Method {
                 Keep::Tree => Store::Tree,
             },
         }
+    }
+}
+
+/// Why no move may be left out, nor be made at once after another.
+fn why_all_moves(check: &Check<'_>, algorithm: Algorithm) -> Option<&'static str> {
+    let depth_first = matches!(algorithm, Algorithm::Dfs | Algorithm::Stateless);
+    if check.max_depth.is_some() {
+        Some("of those that are left other runs are within --max-depth")
+    } else if check.shortest && depth_first {
+        Some("a depth-first search is to find shortest runs")
+    } else if check.model.program.hidden.bytes > 0 {
+        Some("the values of hidden variables depend on the order")
+    } else {
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use spinward_machine::{Options, Step, Violation};
 use spinward_promela::{Diagnostic, SourceMap};
 
 use crate::Error;
+use crate::audit::Audit;
 
 /// What a check found. Its JSON is an interface: fields may be added, not changed.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +40,9 @@ pub struct Report {
     pub optimize: &'static str,
     /// After a search with a lossy store: how the next one can miss less.
     pub recommendation: Option<Recommendation>,
+    /// What an audit found, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audit>,
     /// Where what is in effect is not what was asked for.
     pub notes: Vec<String>,
     /// Statements that no run comes to; only known if everything was looked at.
@@ -68,6 +72,7 @@ impl Report {
             por: false,
             optimize: "none",
             recommendation: None,
+            audit: None,
             notes: Vec::new(),
             unreached: Vec::new(),
             diagnostics: match error {
@@ -81,6 +86,9 @@ impl Report {
 
     /// The exit code a command ends with.
     pub fn exit_code(&self) -> u8 {
+        if self.audit.as_ref().is_some_and(|audit| !audit.disagreements.is_empty()) {
+            return Error::INTERNAL;
+        }
         match self.verdict {
             Verdict::Verified => 0,
             Verdict::Violated => 1,

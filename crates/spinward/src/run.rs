@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use spinward_machine::system::length;
-use spinward_machine::{Machine, System as _, Violation};
+use spinward_machine::{Machine, Options, System as _, Violation};
 use spinward_program::Program;
+use spinward_program::independence::Conditions;
 use spinward_program::ir::BodyId;
-use spinward_search::bfs::bfs;
+use spinward_program::optimize::{Watched, optimize_by};
+use spinward_search::bfs::{bfs, bfs_of_less};
 use spinward_search::dfs::dfs;
 use spinward_search::lossy::lossy;
+use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep::{Answered, sweep};
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
@@ -55,6 +58,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         method,
         tried: Vec::new(),
         endless_atomic: false,
+        reduced: false,
         most_omissions: 0.0,
         recommendation: None,
     };
@@ -94,6 +98,8 @@ struct Running<'a> {
     /// By transition: whether any search looked at it.
     tried: Vec<bool>,
     endless_atomic: bool,
+    /// Whether any search left out moves that make no difference.
+    reduced: bool,
     /// What the lossy search that lost most probably lost.
     most_omissions: f64,
     recommendation: Option<Recommendation>,
@@ -101,46 +107,37 @@ struct Running<'a> {
 
 impl Running<'_> {
     fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
-        let program = &self.check.model.program;
-        let mut machine =
-            Machine::new(program.clone(), task.options.clone(), self.check.stop.clone()).map_err(
-                |error| {
-                    Error::Usage(format!(
-                        "the model goes wrong before its first step: {}",
-                        error.describe()
-                    ))
-                },
-            )?;
-        let compiled = match self.check.engine {
-            Some(Engine::Interpreter) => true,
-            Some(Engine::Compiled) => machine.compile(),
-            None => machine.compile_when_it_pays(),
-        };
-        if !compiled {
-            let note = "steps are interpreted: there is no compiler for this computer".to_owned();
-            if !self.method.notes.contains(&note) {
-                self.method.notes.push(note);
-            }
-        }
+        let program = self.check.model.program.clone();
+        let before = memory::own_memory();
+        let whole = self.machine(program.clone(), task.options.clone())?;
+        let machine = self.machine_of_less(&program, task)?;
+        let machine = machine.as_ref().unwrap_or(&whole);
+        let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
         let request = Request {
             limits: Limits {
                 max_depth: self.check.max_depth,
                 max_states: self.check.max_states,
                 time: self.check.time.map(|time| time.saturating_sub(self.start.elapsed())),
-                memory: Some(self.budget),
+                memory: Some(budget),
                 stop: self.check.stop.clone(),
             },
             errors: self.check.errors,
             shortest: self.check.shortest,
             keep: self.method.keep,
             threads: self.method.threads,
+            reduces: self.method.reduces,
         };
+        self.reduced |= machine.reduces();
         let mut scratch = machine.scratch();
         let started = Instant::now();
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
-                let (outcome, answered) = sweep(&machine, &mut scratch, &request, progress);
+                let (outcome, answered) = if machine.reduces() {
+                    sweep(&Reduced(machine), &whole, &mut scratch, &request, progress)
+                } else {
+                    sweep(machine, &whole, &mut scratch, &request, progress)
+                };
                 self.shown = match answered {
                     Answered::Sweep | Answered::Retraced => self.shown,
                     Answered::BreadthFirst => Search::Bfs,
@@ -148,14 +145,18 @@ impl Running<'_> {
                 };
                 outcome
             }
-            Algorithm::Dfs => dfs(&machine, &mut scratch, &request, progress),
-            Algorithm::Bfs => bfs(&machine, &mut scratch, &request, progress),
-            Algorithm::Stateless => stateless(&machine, &mut scratch, &request, progress),
+            Algorithm::Dfs => dfs(machine, &mut scratch, &request, progress),
+            Algorithm::Bfs if std::ptr::eq(machine, &whole) => {
+                bfs(machine, &mut scratch, &request, progress)
+            }
+            Algorithm::Bfs => bfs_of_less(machine, &whole, &mut scratch, &request, progress),
+            Algorithm::Stateless => stateless(&Reduced(machine), &mut scratch, &request, progress),
             Algorithm::Lossy(asked) => {
                 // A table is used all over, so it must fit into what is free now.
                 let free = memory::free_memory().unwrap_or(u64::MAX);
-                let table = asked.table(self.budget.min(free))?;
-                let (outcome, omissions) = lossy(&machine, &mut scratch, &request, table, progress);
+                let table = asked.table(budget.min(free))?;
+                let reduced = Reduced(machine);
+                let (outcome, omissions) = lossy(&reduced, &mut scratch, &request, table, progress);
                 lost = Some((asked, table, omissions));
                 outcome
             }
@@ -177,10 +178,51 @@ impl Running<'_> {
             // Of several searches, the one that lost most has advice.
             if omissions.expected >= self.most_omissions {
                 self.most_omissions = omissions.expected;
-                self.recommendation = recommend(asked, table, self.budget, &outcome, omissions);
+                self.recommendation = recommend(asked, table, budget, &outcome, omissions);
             }
         }
         self.take_errors(task, outcome.errors)
+    }
+
+    /// The machine that does what a program says.
+    fn machine(&mut self, program: Arc<Program>, options: Options) -> Result<Machine, Error> {
+        let machine = Machine::new(program, options, self.check.stop.clone());
+        let mut machine = machine.map_err(|error| {
+            let why = error.describe();
+            Error::Usage(format!("the model goes wrong before its first step: {why}"))
+        })?;
+        let compiled = match self.check.engine {
+            Some(Engine::Interpreter) => true,
+            Some(Engine::Compiled) => machine.compile(),
+            None => machine.compile_when_it_pays(),
+        };
+        let note = "steps are interpreted: there is no compiler for this computer";
+        if !compiled && !self.method.notes.iter().any(|it| it == note) {
+            self.method.notes.push(note.into());
+        }
+        Ok(machine)
+    }
+
+    /// One that leaves out what makes no difference to what is watched, if it may; its runs are runs of the
+    /// program as it is.
+    fn machine_of_less(
+        &mut self,
+        program: &Arc<Program>,
+        task: &Task,
+    ) -> Result<Option<Machine>, Error> {
+        let Method { optimizes, reduces, .. } = self.method;
+        let Options { claim, invariants, .. } = &task.options;
+        let optimized = optimizes.map(|passes| {
+            let watched =
+                Watched { claim: *claim, stutters: false, conditions: invariants.clone() };
+            Arc::new(optimize_by(program, &watched, passes))
+        });
+        if optimized.is_none() && !reduces {
+            return Ok(None);
+        }
+        let reduce = reduces.then(Conditions::default);
+        let options = Options { reduce, ..task.options.clone() };
+        self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
     }
 
     /// Whether further searches would not be wanted.
@@ -342,9 +384,10 @@ impl Running<'_> {
             search: self.shown.name(),
             guide: "none",
             store: self.method.store().name(),
-            por: false,
-            optimize: "none",
+            por: self.reduced,
+            optimize: if self.method.optimizes.is_some() { "full" } else { "none" },
             recommendation: self.recommendation,
+            audit: None,
             notes: self.method.notes,
             diagnostics: model
                 .warnings

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spinward::{
-    Check, Engine, Error, Fairness, Guide, Model, Por, Property, ReasonCode, Report, Search, Store,
-    Verdict,
+    Check, Engine, Error, Fairness, Guide, Model, Optimize, Por, Property, ReasonCode, Report,
+    Search, Store, Verdict,
 };
 use spinward_promela::Options;
 
@@ -18,8 +18,14 @@ fn model(text: &str) -> Model {
     }
 }
 
-fn check(text: &str) -> Check<'static> {
+/// A check as people ask for it.
+fn usual(text: &str) -> Check<'static> {
     Check::new(model(text)).memory(1 << 30)
+}
+
+/// A check that leaves nothing out.
+fn check(text: &str) -> Check<'static> {
+    usual(text).por(Por::Off).optimize(Optimize::None)
 }
 
 fn codes(report: &Report) -> Vec<ReasonCode> {
@@ -49,11 +55,12 @@ const DEADLOCK: &str = "chan c = [0] of { byte }; active proctype P() { skip; c!
 
 #[test]
 fn nothing_wrong_is_verified() {
-    let report = check("byte x; active [2] proctype P() { x = 1; assert(x == 1) }").run().unwrap();
+    let report = usual("byte x; active [2] proctype P() { x = 1; assert(x == 1) }").run().unwrap();
     assert_eq!(report.verdict, Verdict::Verified);
     assert!(report.complete && report.errors.is_empty() && report.reasons.is_empty());
     assert_eq!(report.exit_code(), 0);
-    assert_eq!((report.search, report.store, report.por), ("sweep", "exact", false));
+    assert_eq!((report.search, report.store), ("sweep", "exact"));
+    assert_eq!((report.por, report.optimize), (true, "full"));
 }
 
 /// States with many successors, of many layouts. By SPIN 6.5.2, `spin -o1 -o2 -o3 -a`, `gcc -DNOREDUCE
@@ -313,8 +320,11 @@ fn what_is_not_there_is_refused() {
 #[test]
 fn what_is_done_otherwise_is_noted() {
     let report = check(RACE).por(Por::On).threads(8).engine(Engine::Compiled).run().unwrap();
-    assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
+    assert!(report.notes.is_empty(), "{:?}", report.notes);
     assert_eq!(report.statistics.threads, 8);
+    let report = check(RACE).por(Por::On).max_depth(3).run().unwrap();
+    assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
+    assert!(!report.por);
     let report = check(RACE).search(Search::Dfs).threads(8).run().unwrap();
     assert_eq!(report.notes, ["one thread searches depth first (not available yet)"]);
     assert_eq!(report.statistics.threads, 1);
@@ -505,7 +515,8 @@ fn to_ask_for_a_priority_does_not_bring_it_into_effect() {
     let text = "active [2] proctype P() { skip }";
     let states = |check: Check<'_>| check.run().unwrap().statistics.states;
     let plain = states(check(text));
-    assert_eq!(states(invariants(text, &["get_priority(0) >= 0"])), plain);
+    let asked = invariants(text, &["get_priority(0) >= 0"]).optimize(Optimize::None);
+    assert_eq!(states(asked), plain);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use spinward::{Check, Model, Property, ReasonCode, Search, Store, Verdict};
+use spinward::{Check, Model, Optimize, Por, Property, ReasonCode, Search, Store, Verdict};
 use spinward_promela::Options;
 
 /// Models without errors, each with parameters.
@@ -17,7 +17,8 @@ fn check<'a>(file: &str, defines: &[(&str, &str)]) -> Check<'a> {
     let options = Options { defines: defines.collect(), ..Options::default() };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let model = Model::load(&folder.join(file), &options).expect("a correct text");
-    Check::new(model).property(Property::Safety).search(Search::Dfs).errors(0).memory(2 << 30)
+    let check = Check::new(model).por(Por::Off).optimize(Optimize::None);
+    check.property(Property::Safety).search(Search::Dfs).errors(0).memory(2 << 30)
 }
 
 #[test]

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use crate::budget::Budget;
 use crate::packets::Changed;
 use crate::packing::{Packing, gather};
-use table::{EMPTY, List, MAX_COUNT, ONCE, Table, UNKNOWN, WRONG};
+use table::{ALONE, EMPTY, List, MAX_COUNT, ONCE, Table, UNKNOWN, WRONG};
 
 /// Bits of a position, at most.
 const MAX_POSITION: u32 = 12;
@@ -73,6 +73,8 @@ pub struct Changes {
     limit: u64,
     /// Whether there was no room for another mask.
     full: bool,
+    /// Whether actors act alone that may.
+    reduces: bool,
     budget: Arc<Budget>,
 }
 
@@ -97,6 +99,8 @@ struct Masked {
     /// The bits by which a changed key is seen to be packed with this mask, by word, and what they are if
     /// it is not.
     beyond: Option<Vec<[u64; 2]>>,
+    /// Whether actors act alone that may.
+    reduces: bool,
 }
 
 /// Some bits of one word.
@@ -122,8 +126,15 @@ struct Piece {
 
 /// What there is to learn about an actor.
 pub enum Lesson<'a> {
-    /// Its changes, one behind the other, and how long each is, whatever that means.
-    Changes(&'a [[u64; 2]], &'a [u32]),
+    /// Its changes.
+    Changes {
+        /// One behind the other.
+        changes: &'a [[u64; 2]],
+        /// How long each is, whatever that means.
+        lengths: &'a [u32],
+        /// Whether it may act alone.
+        alone: bool,
+    },
     /// They are not told.
     Unknown,
     /// Something is wrong with them.
@@ -136,6 +147,8 @@ pub struct Found {
     lists: [Listed; MAX_ACTORS],
     len: usize,
     count: usize,
+    /// Whether these are of an actor that acts alone, unless one of which nothing is known does.
+    pub alone: bool,
     /// Actors of which nothing is known.
     pub unknown: Vec<usize>,
     /// The actor to look at next.
@@ -161,6 +174,7 @@ impl Default for Found {
             lists: [Listed::default(); MAX_ACTORS],
             len: 0,
             count: 0,
+            alone: false,
             unknown: Vec::new(),
             next: 0,
             credit: FIRST_LESSONS * LESSON,
@@ -174,6 +188,7 @@ impl Found {
     #[inline]
     pub fn clear(&mut self) {
         (self.len, self.count) = (0, 0);
+        self.alone = false;
         self.unknown.clear();
         self.next = 0;
     }
@@ -223,10 +238,11 @@ pub enum Look {
 }
 
 impl Changes {
-    /// None yet, for one of so many threads.
-    pub fn new(budget: &Arc<Budget>, threads: usize) -> Self {
+    /// None yet, for one of so many threads. If it `reduces`, actors act alone that may, and nobody sleeps.
+    pub fn new(budget: &Arc<Budget>, threads: usize, reduces: bool) -> Self {
         let limit = (budget.limit() / SHARE / threads as u64).min(MAX_BYTES);
-        Self { masks: Vec::new(), used: 0, taken: 0, limit, full: false, budget: budget.clone() }
+        let budget = budget.clone();
+        Self { masks: Vec::new(), used: 0, taken: 0, limit, full: false, reduces, budget }
     }
 
     /// Forgets everything.
@@ -270,6 +286,7 @@ impl Changes {
             changes: Vec::new(),
             lengths: Vec::new(),
             beyond: packing.beyond(mask),
+            reduces: self.reduces,
         };
         for position in positions {
             let position = bits_of(position.clone());
@@ -521,7 +538,9 @@ impl Masked {
             }
             let (head, list) = (start as usize, start as usize + 1..(start + 1 + count) as usize);
             let mut asleep = 0;
-            for before in &lists[..number] {
+            // Who sleeps counts on others to act elsewhere, which they may not do if one acts alone.
+            let before = if self.reduces { 0 } else { number };
+            for before in &lists[..before] {
                 if is_independent(&changes[head], &changes[before.start as usize]) {
                     asleep |= bit(before.actor);
                 }
@@ -590,10 +609,16 @@ impl Masked {
             let bits = bits_of(key, pieces, &gather);
             let &List { start, count: changes, .. } = table.find(bits);
             table.asked = table.asked.wrapping_add(1);
-            if changes <= MAX_COUNT {
+            if changes < ALONE {
                 found.lists[len] = Listed { start, count: changes, actor: number as u32 };
                 len += usize::from(changes > 0);
                 count += changes as usize;
+            } else if changes <= MAX_COUNT {
+                let changes = changes - ALONE;
+                found.lists[0] = Listed { start, count: changes, actor: number as u32 };
+                (len, count) = (1, changes as usize);
+                found.alone = true;
+                break;
             } else {
                 end = found.is_missing(table, bits, changes, number);
                 if end != Look::Done {
@@ -703,7 +728,7 @@ impl Masked {
         }
         let start = (self.changes.len() / W) as u32;
         let count = match lesson {
-            Lesson::Changes(changes, lengths) => {
+            Lesson::Changes { changes, lengths, alone } => {
                 let changes_of_word = |at: usize| changes.iter().skip(at).step_by(W);
                 self.changes.extend(depends.iter().enumerate().map(|(at, depends)| {
                     let changed = changes_of_word(at).fold(0, |all, [stay, _]| all | !stay);
@@ -712,7 +737,8 @@ impl Masked {
                 self.lengths.push(0);
                 self.changes.extend_from_slice(changes);
                 self.lengths.extend_from_slice(lengths);
-                (changes.len() / W) as u32
+                let count = (changes.len() / W) as u32;
+                if alone && self.reduces && count > 0 { count | ALONE } else { count }
             }
             Lesson::Unknown => UNKNOWN,
             Lesson::Wrong => WRONG,
@@ -832,7 +858,7 @@ mod tests {
         }
         let depends = (&packing.bits(0, &read)[..], &order);
         let lengths = vec![1; all.len() / 2];
-        let lesson = Lesson::Changes(&all, &lengths);
+        let lesson = Lesson::Changes { changes: &all, lengths: &lengths, alone: false };
         changes.learn(0, &written(packing, key), actor, depends, lesson);
     }
 
@@ -842,7 +868,7 @@ mod tests {
         let mut seed = 1;
         (0..10_000).for_each(|_| learner.note(0, &key(&mut seed)));
         let packing = learner.packing();
-        let mut changes = Changes::new(budget, 1);
+        let mut changes = Changes::new(budget, 1, false);
         changes.prepare(&packing, 0, &[0..1, 4..5]);
         let mut found = Found::default();
         let plenty = Arc::new(Budget::new(None));
@@ -944,7 +970,7 @@ mod tests {
             all.iter().for_each(|key| learner.note(0, key));
             let packing = learner.packing();
             let budget = Arc::new(Budget::new(None));
-            let mut changes = Changes::new(&budget, 1);
+            let mut changes = Changes::new(&budget, 1, false);
             changes.prepare(&packing, 0, &[0..1, 1..2, 2..3]);
             let mut found = Found { eager: true, credit: i64::MAX / 2, ..Found::default() };
             let mut packets = [Packets::new(&budget)];

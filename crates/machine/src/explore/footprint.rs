@@ -53,6 +53,10 @@ impl Machine {
             next.touched = scratch.touched.pop();
         }
         first.scan.process = process + 1;
+        out.alone = self.independence.as_ref().is_some_and(|independence| {
+            let context = self.context(&first.work, Some(process), false);
+            self.may_go_alone(independence, &context, false)
+        });
         let known = self.follow(scratch, out);
         scratch.findings.forget();
         let Scratch { frames, spare, next, touched, .. } = scratch;

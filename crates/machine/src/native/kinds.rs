@@ -2,9 +2,8 @@
 
 use rustc_hash::FxHashMap;
 use spinward_program::Program;
-use spinward_program::ir::{
-    Action, ChannelType, ChannelTypeId, Expr, InitStep, Place, ReceiveArg, Space,
-};
+use spinward_program::channels::fixed_channels;
+use spinward_program::ir::{ChannelType, ChannelTypeId, Expr, InitStep, Space};
 
 use crate::shape::Header;
 
@@ -96,39 +95,15 @@ fn layout(kind: &ChannelType) -> (bool, u32, u32, Vec<(u32, spinward_program::ir
 
 /// The global variables that hold the channel they were created with for ever.
 fn constants(program: &Program, header: &Header) -> FxHashMap<u32, Known> {
-    let mut constants = FxHashMap::default();
-    let (mut number, mut offset) = (0, header.end);
+    let mut offset = header.end;
+    let mut offsets = Vec::new();
     for step in &program.init {
-        if let InitStep::NewChannel(place, kind) = step {
-            number += 1;
-            constants.insert(place.offset, Known { kind: *kind, number, offset });
+        if let InitStep::NewChannel(_, kind) = step {
+            offsets.push(offset);
             offset += program.channel(*kind).bytes() as usize;
         }
     }
-    let mut forget = |place: &Place| {
-        if place.space == Space::Global {
-            let spread: u32 = place.indexes.iter().map(|i| (i.length - 1) * i.stride).sum();
-            let last = place.offset + spread + place.scalar.bytes() - 1;
-            constants.retain(|&at, _| at < place.offset || at > last);
-        }
-    };
-    for step in &program.init {
-        if let InitStep::Store(place, _) = step {
-            forget(place);
-        }
-    }
-    for transition in &program.transitions {
-        match &transition.action {
-            Action::Assign(place, _) => forget(place),
-            Action::AssignAll(pairs) => pairs.iter().for_each(|(place, _)| forget(place)),
-            Action::Run { result: Some(place), .. } => forget(place),
-            Action::Receive { args, .. } => args.iter().for_each(|arg| {
-                if let ReceiveArg::Store(place) = arg {
-                    forget(place);
-                }
-            }),
-            _ => {}
-        }
-    }
-    constants
+    let known =
+        |(number, kind): (i32, _)| Known { kind, number, offset: offsets[number as usize - 1] };
+    fixed_channels(program).into_iter().map(|(at, channel)| (at, known(channel))).collect()
 }

@@ -1,15 +1,6 @@
 //! Which expressions a statement evaluates, which variables it sets, and what may go wrong.
 
-use std::ops::Range;
-
 use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, ReceiveArg};
-
-/// The bytes of its block that a place may be in.
-pub(super) fn span(place: &Place) -> Range<u32> {
-    let spread = |index: &crate::ir::Index| index.length.saturating_sub(1) * index.stride;
-    let spread: u32 = place.indexes.iter().map(spread).sum();
-    place.offset..place.offset + spread + place.scalar.bytes()
-}
 
 /// Calls `visit` with an expression and all inside of it.
 pub(super) fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {

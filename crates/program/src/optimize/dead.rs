@@ -19,7 +19,7 @@
 
 use std::ops::Range;
 
-use super::access::{in_expr, in_place, is_harmless, span, written};
+use super::access::{in_expr, in_place, is_harmless, written};
 use super::bytes::Bytes;
 use super::{Watched, access, is_process, seen_by_others};
 use crate::ir::{Action, Automaton, BodyId, Expr, InitStep, Place, Program, Space, StateId};
@@ -128,7 +128,7 @@ fn go_back(action: &Action, live: &mut Bytes) {
 
 fn go_back_by(place: &Place, value: &Expr, live: &mut Bytes) {
     let is_local = place.space == Space::Local && place.indexes.is_empty();
-    if is_local && !live.meets(span(place)) && is_harmless(value) {
+    if is_local && !live.meets(place.span()) && is_harmless(value) {
         return;
     }
     kill(place, live);
@@ -139,7 +139,7 @@ fn go_back_by(place: &Place, value: &Expr, live: &mut Bytes) {
 /// A place that is surely set.
 fn kill(place: &Place, live: &mut Bytes) {
     if place.space == Space::Local && place.indexes.is_empty() {
-        live.remove(span(place));
+        live.remove(place.span());
     }
 }
 
@@ -151,7 +151,7 @@ fn note(expr: &Expr, live: &mut Bytes) {
     if let Expr::Load(place) = expr
         && place.space == Space::Local
     {
-        live.insert(span(place));
+        live.insert(place.span());
     }
 }
 
@@ -159,7 +159,7 @@ fn note(expr: &Expr, live: &mut Bytes) {
 fn reset(program: &mut Program, body: usize, live: &[Bytes]) {
     let automaton = &program.automata[body];
     let mut created = Bytes::none(automaton.locals.bytes);
-    automaton.params.iter().for_each(|place| created.insert(span(place)));
+    automaton.params.iter().for_each(|place| created.insert(place.span()));
     for step in &automaton.init {
         match step {
             InitStep::Store(place, value) => set(place, Some(value), &mut created),
@@ -240,9 +240,9 @@ fn set(place: &Place, value: Option<&Expr>, filled: &mut Bytes) {
     if place.space == Space::Local {
         let is_zero = matches!(value, Some(Expr::Const(n)) if place.scalar.truncate(*n) == 0);
         match is_zero {
-            true if place.indexes.is_empty() => filled.remove(span(place)),
+            true if place.indexes.is_empty() => filled.remove(place.span()),
             true => {}
-            false => filled.insert(span(place)),
+            false => filled.insert(place.span()),
         }
     }
 }

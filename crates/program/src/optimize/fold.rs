@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::access::{span, written};
+use super::access::written;
 use super::bytes::Bytes;
 use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, Program, ReceiveArg, Space};
 
@@ -74,13 +74,13 @@ impl Constants {
 
     fn forget(&mut self, place: &Place) {
         if let Some(block) = block(place) {
-            self.changing[block].insert(span(place));
+            self.changing[block].insert(place.span());
         }
     }
 
     fn value(&self, place: &Place) -> Option<i32> {
         let block = block(place).filter(|_| place.indexes.is_empty())?;
-        let known = !self.changing[block].meets(span(place));
+        let known = !self.changing[block].meets(place.span());
         known.then(|| self.values.get(&(block, place.offset)).copied().unwrap_or(0))
     }
 

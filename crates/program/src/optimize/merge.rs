@@ -25,7 +25,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::access::{in_action, in_expr, is_harmless, span};
+use super::access::{in_action, in_expr, is_harmless};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr, is_process, seen_by_others};
 use crate::ir::{Action, Automaton, Expr, Place, Program, Space, StateId, Transition};
@@ -142,7 +142,7 @@ fn is_quiet_step(action: &Action, seen: &Bytes) -> bool {
 }
 
 fn is_own_place(place: &Place, seen: &Bytes) -> bool {
-    place.space == Space::Local && place.indexes.is_empty() && !seen.meets(span(place))
+    place.space == Space::Local && place.indexes.is_empty() && !seen.meets(place.span())
 }
 
 /// Whether an expression reads nothing but the process's own data.

@@ -19,6 +19,8 @@ mod fold;
 mod merge;
 mod unread;
 
+use std::ops::Range;
+
 use crate::ir::{Action, Automaton, BodyId, BodyKind, Expr, Program};
 use bytes::Bytes;
 
@@ -112,8 +114,13 @@ fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
     let none = |automaton: &Automaton| Bytes::none(automaton.locals.bytes);
     let mut seen: Vec<_> = program.automata.iter().map(none).collect();
     for_each_expr(program, watched, access::in_action, &mut |expr| {
-        if let Expr::RemoteVar { body, place, .. } = expr {
-            seen[body.0 as usize].insert(access::span(place));
+        // Nobody checks of which body the process is that is asked.
+        if let Expr::RemoteVar { place, .. } = expr {
+            for (seen, automaton) in seen.iter_mut().zip(&program.automata) {
+                let Range { start, end } = place.span();
+                let end = end.min(automaton.locals.bytes);
+                seen.insert(start.min(end)..end);
+            }
         }
     });
     seen

@@ -10,14 +10,14 @@
 //! assignment stays if computing its value or finding its place may go wrong. Channels are left alone,
 //! and so are deterministic processes, in which a second possible assignment is an error.
 
-use super::access::{in_action, in_expr, in_place, is_harmless, span, written};
+use super::access::{in_action, in_expr, in_place, is_harmless, written};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr};
 use crate::ir::{Action, Expr, Place, Program, ReceiveArg, Space, Type};
 
 pub(super) fn run(program: &mut Program, watched: &Watched) {
     let needed = needed(program, watched);
-    let unneeded = |place: &Place| place.space == Space::Global && !needed.meets(span(place));
+    let unneeded = |place: &Place| place.space == Space::Global && !needed.meets(place.span());
     for transition in &mut program.transitions {
         match &mut transition.action {
             Action::Assign(place, _) if unneeded(place) => transition.action = Action::Skip,
@@ -53,7 +53,7 @@ fn needed(program: &Program, watched: &Watched) -> Bytes {
         written(&transition.action, &mut |place, value| {
             let stays = deterministic || !is_droppable(place, value);
             if stays && place.space == Space::Global {
-                needed.insert(span(place));
+                needed.insert(place.span());
             }
         });
     }
@@ -80,7 +80,7 @@ fn needed(program: &Program, watched: &Watched) -> Bytes {
     loop {
         let before = droppable.len();
         droppable.retain(|(place, value)| {
-            let is_needed = needed.meets(span(place));
+            let is_needed = needed.meets(place.span());
             if is_needed {
                 in_expr(value, &mut |expr| note(expr, &mut needed));
             }
@@ -96,7 +96,7 @@ fn note(expr: &Expr, needed: &mut Bytes) {
     if let Expr::Load(place) = expr
         && place.space == Space::Global
     {
-        needed.insert(span(place));
+        needed.insert(place.span());
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Shared<'a, S, T> {
     pub clock: Clock<'a>,
     /// Longer runs are not looked at.
     pub bound: u32,
+    /// Whether moves are left out that make no difference.
+    pub reduces: bool,
     /// Set when the search is over: nobody waits any more for what a thread does.
     pub over: AtomicBool,
 }
@@ -101,6 +103,8 @@ impl Block {
 #[derive(Clone, Copy)]
 pub(super) struct Expanded {
     pub position: u64,
+    /// How many successors were told before these, and left out.
+    pub left_out: u32,
     /// How many successors were looked up.
     pub successors: u32,
     /// Where its arrivals and violations end in the lists.
@@ -178,7 +182,7 @@ impl<'a, S: System, T: Store> Expander<'a, S, T> {
     }
 
     fn expand_states(&mut self, states: &[u32], block: &mut Block) -> Result<(), Limit> {
-        let Shared { system, store, marks, hidden, memory, clock, .. } = self.shared;
+        let Shared { system, store, marks, hidden, clock, .. } = self.shared;
         for (position, &number) in (block.position..).zip(states) {
             // Otherwise it was expanded when it was found to be nearer.
             if marks.get(number, block.level) != Mark::Open(block.level) {
@@ -190,21 +194,16 @@ impl<'a, S: System, T: Store> Expander<'a, S, T> {
             hidden.read(number, &mut self.state);
             self.state.extend_from_slice(&self.key);
             let first = self.successors.len();
-            let mut expansion = Expansion {
-                system: *system,
-                store,
-                memory,
-                over: &self.shared.over,
-                worker: &mut self.worker,
-                bytes: &mut self.bytes,
-                successors: &mut self.successors,
-                violations: &mut block.violations,
-                limit: None,
-            };
-            let flow = system.expand(&self.state, self.scratch, &mut expansion);
-            let whole = clock.broken_off(expansion.limit, flow);
+            let (alone, left_out) = self.expand_alone(block)?;
+            let mut whole = Ok(());
+            if !alone {
+                let (state, scratch, mut expansion) = self.expansion(block);
+                let flow = system.expand(state, scratch, &mut expansion);
+                whole = clock.broken_off(expansion.limit, flow);
+            }
             block.expanded.push(Expanded {
                 position,
+                left_out,
                 successors: (self.successors.len() - first) as u32,
                 arrivals: 0,
                 violations: block.violations.len(),
@@ -216,6 +215,68 @@ impl<'a, S: System, T: Store> Expander<'a, S, T> {
             }
         }
         Ok(())
+    }
+
+    /// Makes only the moves of an actor that may move alone in the state at hand, if one of them leads to a
+    /// state that is expanded later; whether there is one, and how many successors were told of others.
+    fn expand_alone(&mut self, block: &mut Block) -> Result<(bool, u32), Limit> {
+        let Shared { system, clock, reduces, .. } = self.shared;
+        let (first, bytes) = (self.successors.len(), self.bytes.len());
+        let (mut from, mut left_out) = (0, 0);
+        while *reduces && let Some(actor) = system.alone(&self.state, from, true) {
+            from = actor + 1;
+            let (state, scratch, mut expansion) = self.expansion(block);
+            let told = system.expand_alone(state, actor, scratch, &mut expansion);
+            clock.broken_off(expansion.limit, told.map_continue(|_| ()))?;
+            if self.any_comes_later(first, bytes, block.level)? {
+                return Ok((true, left_out));
+            }
+            left_out += (self.successors.len() - first) as u32;
+            self.successors.truncate(first);
+            self.bytes.truncate(bytes);
+        }
+        Ok((false, left_out))
+    }
+
+    /// Whether one of the last successors is expanded later than the states of a level. It does not matter
+    /// how far others have come: those that are not known yet, or wait, are not of this level.
+    fn any_comes_later(&mut self, first: usize, bytes: usize, level: u32) -> Result<bool, Limit> {
+        let Shared { system, store, marks, .. } = self.shared;
+        let mut start = bytes;
+        for successor in &self.successors[first..] {
+            let key = system.key(&self.bytes[start..successor.end]);
+            let (number, _) = store.insert(key, successor.prepared, &mut self.worker)?;
+            start = successor.end;
+            let later = match marks.get(number, level) {
+                Mark::New | Mark::Far => true,
+                Mark::Open(distance) => distance > level,
+                Mark::Closed | Mark::Beyond => false,
+            };
+            if later {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The state at hand, room to work in, and who takes its successors.
+    fn expansion<'e>(
+        &'e mut self,
+        block: &'e mut Block,
+    ) -> (&'e [u8], &'e mut S::Scratch, Expansion<'e, S, T>) {
+        let Shared { system, store, memory, over, .. } = self.shared;
+        let expansion = Expansion {
+            system: *system,
+            store,
+            memory,
+            over,
+            worker: &mut self.worker,
+            bytes: &mut self.bytes,
+            successors: &mut self.successors,
+            violations: &mut block.violations,
+            limit: None,
+        };
+        (&self.state, self.scratch, expansion)
     }
 
     /// Finds out which successors are known. Those past a limit are left out.
@@ -260,7 +321,8 @@ impl<'a, S: System, T: Store> Expander<'a, S, T> {
                     }
                     let hidden = &state[..self.shared.hidden.width()];
                     let bytes = state.len() as u32;
-                    let arrival = Arrival { number, successor: index, distance, bytes };
+                    let successor = expanded.left_out + index;
+                    let arrival = Arrival { number, successor, distance, bytes };
                     let added = block.hidden.extend_from_slice(hidden);
                     added.and_then(|()| block.arrivals.push(arrival)).map_err(Some)
                 });

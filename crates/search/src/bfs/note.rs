@@ -66,7 +66,7 @@ impl Notes {
                 let hidden = &block.hidden[width * i..width * (i + 1)];
                 within = self.reach(arrival, hidden, expanded.position, shared);
                 if within.is_err() {
-                    looked_at = arrival.successor + 1;
+                    looked_at = arrival.successor - expanded.left_out + 1;
                 }
             }
             self.counts.transitions = before + u64::from(looked_at);

@@ -378,7 +378,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             active: true,
             known: Known::new(form, memory),
             state: Vec::new(),
-            remembered: Remembered::new(memory, shared.inboxes.len()),
+            remembered: Remembered::new(memory, shared.inboxes.len(), shared.system.reduces()),
             unknown: Vec::new(),
             packets: shared.inboxes.iter().map(|_| Packets::new(memory.budget())).collect(),
             others: shared.inboxes.iter().map(|_| Fresh::new(memory)).collect(),

@@ -111,7 +111,7 @@ impl<'a, S: System> Nearest<'a, S> {
             far: BTreeMap::new(),
             arrivals: Arrivals::new(memory),
             further: Arrivals::new(memory),
-            remembered: Remembered::new(memory, 1),
+            remembered: Remembered::new(memory, 1, system.reduces()),
             renewals: 0,
             counts: Counts { transitions: 1, ..Counts::default() },
             findings: Findings::new(),

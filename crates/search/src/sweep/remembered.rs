@@ -39,10 +39,10 @@ pub(super) struct Moves<'a> {
 }
 
 impl Remembered {
-    /// For one of so many threads.
-    pub fn new(memory: &Memory, threads: usize) -> Self {
+    /// For one of so many threads; if it `reduces`, actors move alone that may.
+    pub fn new(memory: &Memory, threads: usize, reduces: bool) -> Self {
         Self {
-            changes: Changes::new(memory.budget(), threads),
+            changes: Changes::new(memory.budget(), threads, reduces),
             renewals: 0,
             found: Found::default(),
             seen: Vec::new(),
@@ -106,7 +106,8 @@ impl Remembered {
         self.changes.apply(mask, forms, &mut self.found, changed)
     }
 
-    /// Goes on with the look for the moves of a state; none if something may be wrong with them.
+    /// Goes on with the look for the moves of a state; none if something may be wrong with them, or they
+    /// may be too many.
     pub fn find<S: System, const W: usize>(
         &mut self,
         system: &S,
@@ -122,6 +123,10 @@ impl Remembered {
             look = self.changes.look(mask, form, &mut self.found);
         }
         let found = &self.found;
+        // Another one may move alone instead.
+        if found.alone && !found.unknown.is_empty() {
+            return None;
+        }
         (look != Look::Wrong).then(|| Moves { count: found.count(), unknown: &found.unknown })
     }
 
@@ -167,7 +172,7 @@ impl Remembered {
         let Self { changes, found, footprint, state, written, list, .. } = self;
         packing.read(form, state);
         let known = system.footprint(state, actor, scratch, footprint);
-        let Footprint { read, order, states, written: changed, lengths, effort } = footprint;
+        let Footprint { read, order, states, written: changed, lengths, effort, alone } = footprint;
         found.charge(*effort / EFFORT);
         let bytes = read.len();
         list.clear();
@@ -181,7 +186,7 @@ impl Remembered {
             list.extend(put.iter().zip(values).map(|(put, value)| [!put, put & value]));
         }
         let lesson = match known {
-            Actor::Known if within => Lesson::Changes(list, lengths),
+            Actor::Known if within => Lesson::Changes { changes: list, lengths, alone: *alone },
             Actor::Known | Actor::Unknown => Lesson::Unknown,
             Actor::Wrong => Lesson::Wrong,
         };

@@ -14,7 +14,7 @@ use super::known::Known;
 use crate::buffer::Buffer;
 use crate::limits::{Limit, Memory, Watch, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
-use crate::rebuild::{Goal, follow};
+use crate::rebuild::{Goal, Order, follow};
 
 /// How a state was reached.
 #[derive(Clone, Copy)]
@@ -54,7 +54,8 @@ pub(super) fn retrace<S: System>(
                 goals.push(Goal::Successor(log[at as usize].successor));
                 at = log[at as usize].parent;
             }
-            let follow = || follow(system, scratch, goals.into_iter().rev(), false).steps;
+            let follow =
+                || follow(system, scratch, goals.into_iter().rev(), Order::Whole, false).steps;
             let steps = request.limits.undisturbed(follow);
             let found = Found { violation, steps, occurrences: 1, shortest: false };
             (vec![found], Some(Stopped::Errors))

@@ -57,6 +57,9 @@ pub(super) const UNKNOWN: u32 = u32::MAX - 2;
 pub(super) const WRONG: u32 = u32::MAX - 3;
 pub(super) const MAX_COUNT: u32 = i32::MAX as u32;
 
+/// With the number of changes: their actor may act alone.
+pub(super) const ALONE: u32 = 1 << 30;
+
 const NO_LIST: List = List { bits: 0, start: 0, count: EMPTY };
 
 /// By how much a hash is shifted where there is no list.

@@ -1,0 +1,184 @@
+//! Who may move alone.
+//!
+//! In a state in which [`Independence`] says so of a process, and it can move, its moves are enough. If
+//! something goes wrong in its moves, so that not all of them lead somewhere, they are not: a run that ends in
+//! an error must not keep others from theirs.
+
+use std::ops::ControlFlow;
+
+use spinward_program::independence::{Alone, Channel, End, Independence};
+use spinward_program::ir::Scalar;
+
+use super::{Frame, Scratch};
+use crate::Machine;
+use crate::eval::Context;
+use crate::shape::Placed;
+use crate::system::{Flow, Sink, Step};
+use crate::violation::Violation;
+
+impl Machine {
+    /// Whether a process may move alone, if it can move; also if others may be put off for ever by that, if
+    /// somebody else sees to that.
+    pub(crate) fn may_go_alone(
+        &self,
+        independence: &Independence,
+        context: &Context<'_>,
+        ever: bool,
+    ) -> bool {
+        let Some(process) = context.process else {
+            return false;
+        };
+        let processes = &context.shape.processes;
+        let body = processes[process].kind;
+        let Some(Alone { ends, creates, dies, turns }) =
+            independence.alone(body, context.control(process))
+        else {
+            return false;
+        };
+        if *turns && !ever {
+            return false;
+        }
+        let others = || processes.iter().enumerate().filter(|&(other, _)| other != process);
+        if *dies && process + 1 != processes.len() {
+            return false;
+        }
+        let new_ones_matter = *dies || *creates || !ends.is_empty();
+        let may_create = |(other, at): (usize, &Placed<_>)| {
+            independence.ever_creates(at.kind)
+                && independence.may_create(at.kind, context.control(other))
+        };
+        if new_ones_matter && others().any(may_create) {
+            return false;
+        }
+        if *creates && others().any(|(it, at)| independence.may_die(at.kind, context.control(it))) {
+            return false;
+        }
+        ends.iter().all(|(end, channel)| self.has_alone(independence, context, *end, channel))
+    }
+
+    /// Whether the process that asks can use an end of a channel now, and nobody else ever does anything
+    /// that matters to who uses it.
+    fn has_alone(
+        &self,
+        independence: &Independence,
+        context: &Context<'_>,
+        end: End,
+        channel: &Channel,
+    ) -> bool {
+        let own = context.process;
+        let Some(number) = own.and_then(|own| self.number_of(context, own, channel)) else {
+            return false;
+        };
+        let Some(at) = context.channel(number).ok().filter(|at| at.kind.capacity > 0) else {
+            return false;
+        };
+        let conditions = independence.conditions();
+        let fits = || match end {
+            End::In => context.message_count(at) < at.kind.capacity as usize,
+            End::Out => context.message_count(at) > 0,
+        };
+        if conditions.room && !fits() {
+            return false;
+        }
+        let means = |process: Option<usize>, channel: &Channel| match channel {
+            Channel::Numbers(numbers) => numbers.contains(&number),
+            Channel::Own(_) => {
+                process.is_none_or(|it| self.number_of(context, it, channel) == Some(number))
+            }
+            Channel::Any => true,
+        };
+        let processes = context.shape.processes.iter().enumerate();
+        let others = processes.filter(|&(other, _)| Some(other) != own);
+        let everybody =
+            others.map(|(other, at)| (Some(other), Some(at.kind))).chain([(None, None)]);
+        !conditions.channels
+            || !everybody.into_iter().any(|(process, body)| {
+                independence.rivals(body, end).any(|channel| means(process, channel))
+            })
+    }
+
+    /// The number of the channel that a process means, if it is one.
+    fn number_of(&self, context: &Context<'_>, process: usize, channel: &Channel) -> Option<i32> {
+        match channel {
+            Channel::Numbers(numbers) => numbers.first().copied().filter(|_| numbers.len() == 1),
+            Channel::Own(offset) => Some(context.own_channel(process, *offset)),
+            Channel::Any => None,
+        }
+    }
+
+    /// Tells the moves of a process, if it has any and nothing goes wrong in them; whether that was so. The
+    /// state is one between moves.
+    pub(crate) fn explore_alone(
+        &self,
+        state: &[u8],
+        process: usize,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), bool> {
+        if self.is_plain()
+            && let Some(any) = self.explore_some(state, &[process], scratch, sink)?
+        {
+            return ControlFlow::Continue(any);
+        }
+        self.look_at_shape(state, scratch);
+        let mut follow = |sink: &mut dyn Sink| {
+            self.enter_state(state, scratch).restrict(process);
+            self.follow_frames(None, scratch, sink)
+        };
+        let mut trial = Trial { any: false, wrong: false, sink };
+        let tried = follow(&mut trial);
+        let Trial { any, wrong, sink } = trial;
+        if wrong {
+            scratch.findings.forget();
+            return ControlFlow::Continue(false);
+        }
+        tried?;
+        if any { follow(sink).map_continue(|()| true) } else { ControlFlow::Continue(false) }
+    }
+}
+
+/// Tries moves, until something goes wrong.
+struct Trial<'s> {
+    any: bool,
+    wrong: bool,
+    /// Who takes the moves afterwards, and counts memory.
+    sink: &'s mut dyn Sink,
+}
+
+impl Sink for Trial<'_> {
+    fn successor(&mut self, _: &[u8], _: &[Step]) -> Flow {
+        self.any = true;
+        Flow::Continue(())
+    }
+
+    fn violation(&mut self, _: Violation, _: &[Step]) -> Flow {
+        self.wrong = true;
+        Flow::Break(())
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        self.sink.working(bytes)
+    }
+
+    fn needs_steps(&self) -> bool {
+        false
+    }
+}
+
+impl Frame {
+    /// Asks only one process.
+    pub(super) fn restrict(&mut self, process: usize) {
+        self.fresh = false;
+        self.restricted = true;
+        self.lowest = process;
+        self.scan.process = process + 1;
+    }
+}
+
+impl Context<'_> {
+    /// The number of a channel in a variable of a process.
+    fn own_channel(&self, process: usize, offset: u32) -> i32 {
+        let block = self.shape.processes[process].offset + self.machine.header.process;
+        self.load(block + offset as usize, Scalar::U8)
+    }
+}

@@ -1,0 +1,44 @@
+//! Channels that are known before anything runs.
+
+use std::collections::BTreeMap;
+
+use crate::Program;
+use crate::ir::{Action, ChannelTypeId, InitStep, Place, ReceiveArg, Space};
+use crate::touches::overlap;
+
+/// By the offset of a global variable that always holds the same channel: its number and its kind.
+pub fn fixed_channels(program: &Program) -> BTreeMap<u32, (i32, ChannelTypeId)> {
+    let mut fixed = BTreeMap::new();
+    let mut number = 0;
+    for step in &program.init {
+        if let InitStep::NewChannel(place, kind) = step {
+            number += 1;
+            fixed.insert(place.offset, (number, *kind));
+        }
+    }
+    let mut forget = |place: &Place| {
+        if place.space == Space::Global {
+            let written = place.span();
+            fixed.retain(|&at, _| !overlap(&(at..at + 1), &written));
+        }
+    };
+    for step in &program.init {
+        if let InitStep::Store(place, _) = step {
+            forget(place);
+        }
+    }
+    for transition in &program.transitions {
+        match &transition.action {
+            Action::Assign(place, _) => forget(place),
+            Action::AssignAll(pairs) => pairs.iter().for_each(|(place, _)| forget(place)),
+            Action::Run { result: Some(place), .. } => forget(place),
+            Action::Receive { args, .. } => args.iter().for_each(|arg| {
+                if let ReceiveArg::Store(place) = arg {
+                    forget(place);
+                }
+            }),
+            _ => {}
+        }
+    }
+    fixed
+}

@@ -1,0 +1,627 @@
+//! Where a process may move alone.
+//!
+//! *Idea*: of the steps that several processes can take next, in whatever order, it is enough to look at
+//! those of one process, if nothing that the others ever do has anything to do with them (Peled, *All from
+//! one, one for all*, 1993; Holzmann and Peled, *An improvement in formal verification*, 1994). Which local
+//! states of a process are such is found out here, once for all, from what its steps there look at and
+//! change: variables of the process, globals that nobody else uses, or uses in a way that does not matter.
+//! Of channels it is seen in each state: a message can be put behind the others, if there is room, or be
+//! taken, if there is one, whatever others do at the other end, if nobody else does the same and nobody asks.
+//!
+//! *Conditions* (Clarke, Grumberg, Peled, *Model checking*, 1999, chapter 10), where *s* is a state and *p*
+//! the process that is chosen in it:
+//! - C0: *p* has a move in *s*. (So nobody waits for `timeout` as long as it does not move.) That is seen when it is made (`explore/alone.rs` of the machine).
+//! - C1: what others do, as long as *p* does not move, neither depends on the steps of *p* nor changes whether
+//!   they are possible or what they do. All steps of *p* in its local state count, possible or not. What
+//!   others do is all that their bodies have, those of processes that are created later included.
+//! - C2: the steps of *p* change nothing that a watched condition looks at.
+//! - C3: nobody is put off for ever. If in all states round a cycle only one process moves, some process goes
+//!   round a cycle of its own automaton, and moves alone in each of its local states. So it is enough that in
+//!   each cycle of an automaton there is a local state in which the process does not move alone (Kurshan,
+//!   Levin, Minea, Peled, Yenigün, *Static partial order reduction*, 1998). This depends on no search order:
+//!   what is left out of a state is the same for each search, and for any number of threads. A search that
+//!   knows more of its order may let processes move alone there too, and see to it itself.
+//!
+//! So all deadlocks, all violations of assertions and conditions, and all reachable local states are found,
+//! though not by shortest runs.
+//!
+//! *Cost*: a walk over the automata; in a state a look at a table, and at channels.
+
+use std::collections::BTreeMap;
+
+use crate::Program;
+use crate::channels::fixed_channels;
+use crate::ir::{
+    Action, BodyId, BodyKind, ChannelTypeId, Expr, InitStep, Space, StateId, Transition,
+    TransitionId,
+};
+use crate::touches::{Bytes, Touches, Use, overlap};
+
+/// Where processes may move alone.
+#[derive(Debug)]
+pub struct Independence {
+    bodies: Vec<Body>,
+    /// What watched conditions ask of channels.
+    watched: Vec<(Use, Channel)>,
+    conditions: Conditions,
+}
+
+/// What is known of the processes of a body.
+#[derive(Debug, Default)]
+struct Body {
+    /// By local state.
+    states: Vec<Place>,
+    /// What they do with channels.
+    uses: Vec<(Use, Channel)>,
+    /// Whether they create others anywhere.
+    creates: bool,
+}
+
+/// What is known of a local state.
+#[derive(Debug, Default)]
+struct Place {
+    alone: Option<Alone>,
+    /// Whether from here on the process may create another, or die.
+    creates: bool,
+    dies: bool,
+}
+
+/// What a process does in a local state in which it may move alone, under conditions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alone {
+    /// Ends of channels that nobody else must use.
+    pub ends: Vec<(End, Channel)>,
+    /// It may create a process, so that no other must, nor die.
+    pub creates: bool,
+    /// It may die, so that no other must create one.
+    pub dies: bool,
+    /// Here a cycle of the automaton is broken: who lets it move alone here too must see to it that nobody is
+    /// put off for ever.
+    pub turns: bool,
+}
+
+/// An end of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where messages are put; there must be room.
+    In,
+    /// Where messages are taken; there must be one.
+    Out,
+}
+
+/// Which channel is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// The one with this number, or one of these.
+    Numbers(Vec<i32>),
+    /// The one whose number is in a variable of the process, at this offset, from its creation on.
+    Own(u32),
+    /// Any.
+    Any,
+}
+
+/// What must hold; tests leave out one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// Nobody else uses the globals.
+    pub globals: bool,
+    /// Nobody else uses the same end of a channel, or asks about it.
+    pub channels: bool,
+    /// No channel is full, or empty.
+    pub room: bool,
+    /// Who creates processes, or dies, is alone in that.
+    pub lives: bool,
+    /// What is watched does not change.
+    pub visibility: bool,
+    /// Nobody is put off for ever.
+    pub cycles: bool,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self {
+            globals: true,
+            channels: true,
+            room: true,
+            lives: true,
+            visibility: true,
+            cycles: true,
+        }
+    }
+}
+
+impl Independence {
+    /// Of the processes of a program of which some conditions are watched, and its trace perhaps, or why it
+    /// cannot be told.
+    pub fn new(
+        program: &Program,
+        watched: &[u32],
+        traced: bool,
+        conditions: Conditions,
+    ) -> Result<Self, &'static str> {
+        if program.uses.priorities {
+            return Err("processes have priorities");
+        }
+        if program.uses.last {
+            return Err("`_last` is used");
+        }
+        let analysis = Analysis::new(program, watched, traced, conditions);
+        let all = || analysis.lives.iter().map(|life| &life.touches).chain([&analysis.watched]);
+        if all().any(|touches| touches.anything) {
+            return Err("what a process may do depends on all others (`enabled`, `pc_value`, ...)");
+        }
+        let bodies = (0..program.automata.len()).map(|number| analysis.body(number)).collect();
+        Ok(Self { bodies, watched: analysis.channels_of(None, &analysis.watched), conditions })
+    }
+
+    /// What must hold.
+    pub fn conditions(&self) -> Conditions {
+        self.conditions
+    }
+
+    /// Whether a process may move alone in a local state, and on what terms.
+    pub fn alone(&self, body: BodyId, state: StateId) -> Option<&Alone> {
+        self.bodies[body.0 as usize].states[state.0 as usize].alone.as_ref()
+    }
+
+    /// Whether processes of a body ever create others.
+    pub fn ever_creates(&self, body: BodyId) -> bool {
+        self.bodies[body.0 as usize].creates
+    }
+
+    /// Whether from a local state on a process may create others.
+    pub fn may_create(&self, body: BodyId, state: StateId) -> bool {
+        self.bodies[body.0 as usize].states[state.0 as usize].creates
+    }
+
+    /// Whether from a local state on a process may die.
+    pub fn may_die(&self, body: BodyId, state: StateId) -> bool {
+        self.bodies[body.0 as usize].states[state.0 as usize].dies
+    }
+
+    /// The channels that processes of a body use in a way that matters to who has an end alone; none:
+    /// those that watched conditions ask about.
+    pub fn rivals(&self, body: Option<BodyId>, end: End) -> impl Iterator<Item = &Channel> {
+        let uses = body.map_or(&self.watched, |body| &self.bodies[body.0 as usize].uses);
+        uses.iter().filter(move |(use_, _)| end.has_rival(*use_)).map(|(_, channel)| channel)
+    }
+}
+
+impl End {
+    /// Whether who has this end alone cares for what another one does.
+    fn has_rival(self, use_: Use) -> bool {
+        match use_ {
+            Use::Send => self == Self::In,
+            // May come before the first message.
+            Use::SendSorted => true,
+            Use::Receive | Use::ReceiveAny => self == Self::Out,
+            Use::HasRoom | Use::HasMessage | Use::Test => true,
+        }
+    }
+}
+
+/// How many processes of a body there may be at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Number {
+    #[default]
+    None,
+    One,
+    Many,
+}
+
+/// All that the processes of a body do.
+#[derive(Default)]
+struct Life<'p> {
+    touches: Touches<'p>,
+    number: Number,
+}
+
+struct Analysis<'p> {
+    program: &'p Program,
+    conditions: Conditions,
+    lives: Vec<Life<'p>>,
+    watched: Touches<'p>,
+    /// By the offset of a global: the channel that it always holds.
+    channels: BTreeMap<u32, (i32, ChannelTypeId)>,
+    /// Whether it matters to some process if others are ready for a rendezvous, other than that it waits.
+    asks_who_is_ready: bool,
+}
+
+/// The moves from a local state: first steps, and what follows in atomic sequences.
+#[derive(Default)]
+struct Moves<'p> {
+    first: Touches<'p>,
+    later: Touches<'p>,
+    /// Where they may end.
+    ends: Vec<StateId>,
+    has_else: bool,
+    escapes: bool,
+}
+
+impl Moves<'_> {
+    /// Notes where a transition leads, also inside of an atomic sequence, which may be blocked there.
+    fn go_on(&mut self, transition: &Transition, inside: &mut Vec<StateId>) {
+        self.ends.push(transition.to);
+        if transition.atomic && !inside.contains(&transition.to) {
+            inside.push(transition.to);
+        }
+    }
+}
+
+impl<'p> Analysis<'p> {
+    fn new(program: &'p Program, watched: &[u32], traced: bool, conditions: Conditions) -> Self {
+        let mut lives: Vec<Life<'p>> = program.automata.iter().map(|_| Life::default()).collect();
+        for transition in &program.transitions {
+            let automaton = program.automaton(transition.body);
+            if matches!(automaton.kind, BodyKind::Proctype | BodyKind::Init) {
+                lives[transition.body.0 as usize].touches.add(program, transition);
+            }
+        }
+        for (life, automaton) in lives.iter_mut().zip(&program.automata) {
+            automaton.provided.iter().for_each(|provided| life.touches.expr(provided));
+        }
+        let mut all = Touches::default();
+        for &number in watched {
+            all.expr(&program.conditions[number as usize].expr);
+        }
+        // Whatever happens to a channel of the trace is seen.
+        for transition in &program.transitions {
+            if let Action::Event { channel, .. } = &transition.action
+                && traced
+                && program.trace == Some(transition.body)
+            {
+                all.uses.push((Use::Test, channel));
+            }
+        }
+        let channels = fixed_channels(program);
+        let mut analysis =
+            Self { program, conditions, lives, watched: all, channels, asks_who_is_ready: false };
+        analysis.count();
+        for life in &mut analysis.lives {
+            if life.number == Number::None {
+                life.touches = Touches::default();
+            }
+        }
+        analysis.asks_who_is_ready = analysis.asks_who_is_ready();
+        analysis
+    }
+
+    /// Whether somebody does something else if nobody is ready for a rendezvous, or stops in the middle of an
+    /// atomic sequence that others have noticed. (If they have not, it might as well not have begun.)
+    fn asks_who_is_ready(&self) -> bool {
+        let offers = |touches: &Touches<'_>| {
+            let sends = |use_| matches!(use_, Use::Send | Use::SendSorted);
+            touches.uses.iter().any(|&(use_, expr)| sends(use_) && self.may_meet(expr))
+        };
+        let is_noticed = |body: BodyId, moves: &Moves<'p>| {
+            let mut all = moves.first.clone();
+            all.add_all(&moves.later);
+            let lives = !all.creates.is_empty() || all.dies || all.counts_processes;
+            let uses = !moves.first.uses.is_empty() || moves.later.uses.len() > 1;
+            lives || uses || self.others(body).any(|it| it.meets(&all))
+        };
+        let asks = |body: BodyId, state: StateId| {
+            let moves = self.moves(body, state);
+            let mut ids = self.program.automaton(body).state(state).transition_ids();
+            (moves.has_else || moves.escapes) && offers(&moves.first)
+                || ids.any(|id| {
+                    let moves = self.moves_by(body, [id].into_iter());
+                    offers(&moves.later) && is_noticed(body, &moves)
+                })
+        };
+        let living = self.program.automata.iter().zip(&self.lives);
+        living.filter(|(_, life)| life.number > Number::None).any(|(automaton, _)| {
+            (0..automaton.states.len()).any(|state| asks(automaton.body, StateId(state as u16)))
+        })
+    }
+
+    /// Whether a channel may be one for rendezvous.
+    fn may_meet(&self, channel: &Expr) -> bool {
+        let is_rendezvous = |kind: ChannelTypeId| self.program.channel(kind).capacity == 0;
+        match self.channel(None, channel) {
+            Channel::Numbers(numbers) => {
+                let mut kinds = self.channels.values().filter(|(it, _)| numbers.contains(it));
+                kinds.any(|&(_, kind)| is_rendezvous(kind))
+            }
+            Channel::Own(_) | Channel::Any => {
+                self.program.channels.iter().any(|kind| kind.capacity == 0)
+            }
+        }
+    }
+
+    /// Whether a process may be ready for a rendezvous in a local state.
+    fn is_ready(&self, body: BodyId, state: StateId) -> bool {
+        let mut ids = self.program.automaton(body).state(state).transition_ids();
+        ids.any(|id| match &self.program.transition(id).action {
+            Action::Receive { channel, .. } => self.may_meet(channel),
+            _ => false,
+        })
+    }
+
+    /// Finds out how many processes there may be.
+    fn count(&mut self) {
+        loop {
+            let mut numbers = vec![0; self.lives.len()];
+            for &(body, _) in &self.program.start {
+                numbers[body.0 as usize] += 1;
+            }
+            for transition in &self.program.transitions {
+                let Action::Run { body, .. } = transition.action else {
+                    continue;
+                };
+                numbers[body.0 as usize] += match self.lives[transition.body.0 as usize].number {
+                    Number::None => 0,
+                    Number::One if !self.is_on_cycle(transition) => 1,
+                    Number::One | Number::Many => 2,
+                };
+            }
+            let mut changed = false;
+            for (life, number) in self.lives.iter_mut().zip(numbers) {
+                let number = match number {
+                    0 => Number::None,
+                    1 => Number::One,
+                    _ => Number::Many,
+                };
+                changed |= std::mem::replace(&mut life.number, number) != number;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// Whether a process may come back to where a transition starts.
+    fn is_on_cycle(&self, transition: &Transition) -> bool {
+        self.reachable(transition.body, transition.to).contains(&transition.from)
+    }
+
+    /// Local states that can be reached from one, itself included.
+    fn reachable(&self, body: BodyId, from: StateId) -> Vec<StateId> {
+        let mut seen = vec![from];
+        let mut next = 0;
+        while let Some(&state) = seen.get(next) {
+            next += 1;
+            for id in self.program.automaton(body).state(state).transition_ids() {
+                let to = self.program.transition(id).to;
+                if !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        seen
+    }
+
+    fn moves(&self, body: BodyId, state: StateId) -> Moves<'p> {
+        self.moves_by(body, self.program.automaton(body).state(state).transition_ids())
+    }
+
+    /// The moves that begin with some transitions of a local state.
+    fn moves_by(&self, body: BodyId, first: impl Iterator<Item = TransitionId>) -> Moves<'p> {
+        let program = self.program;
+        let mut moves = Moves::default();
+        // Local states inside of atomic sequences.
+        let mut inside: Vec<StateId> = Vec::new();
+        for transition in first.map(|id| program.transition(id)) {
+            let at_once = matches!(transition.action, Action::DStep { .. });
+            let touches = if at_once { &mut moves.later } else { &mut moves.first };
+            touches.add(program, transition);
+            moves.has_else |= matches!(transition.action, Action::Else);
+            moves.escapes |= transition.escape > 0;
+            moves.go_on(transition, &mut inside);
+        }
+        let mut next = 0;
+        while let Some(&at) = inside.get(next) {
+            next += 1;
+            for id in program.automaton(body).state(at).transition_ids() {
+                let transition = program.transition(id);
+                moves.later.add(program, transition);
+                moves.go_on(transition, &mut inside);
+            }
+        }
+        moves
+    }
+
+    fn body(&self, number: usize) -> Body {
+        let automaton = &self.program.automata[number];
+        let (body, life) = (automaton.body, &self.lives[number]);
+        let states = || (0..automaton.states.len()).map(|state| StateId(state as u16));
+        if life.number == Number::None {
+            let states = states().map(|_| Place::default()).collect();
+            return Body { states, ..Body::default() };
+        }
+        let moves: Vec<_> = states().map(|state| self.moves(body, state)).collect();
+        let mut alone: Vec<_> = states()
+            .zip(&moves)
+            .map(|(state, moves)| self.alone(body, state, moves).filter(|_| !moves.ends.is_empty()))
+            .collect();
+        if self.conditions.cycles {
+            let ways: Vec<_> = moves.iter().map(|moves| moves.ends.as_slice()).collect();
+            while let Some(alone) = find_cycle(&ways, &alone).and_then(|at| alone[at].as_mut()) {
+                alone.turns = true;
+            }
+        }
+        let mut uses = self.channels_of(Some(body), &life.touches);
+        // Whether there is room, or a message, is asked by who can do something else instead, and matters to
+        // who would stop in the middle of an atomic sequence.
+        for moves in &moves {
+            let others = Some(&moves.first).filter(|_| moves.has_else || moves.escapes);
+            for touches in others.into_iter().chain([&moves.later]) {
+                let asked = self.channels_of(Some(body), touches);
+                uses.extend(asked.into_iter().map(|(_, channel)| (Use::Test, channel)));
+            }
+        }
+        let states = states().zip(alone).map(|(state, alone)| {
+            let ahead = self.reachable(body, state);
+            let mut ahead = ahead.iter().flat_map(|&state| automaton.state(state).transition_ids());
+            let (mut creates, mut dies) = (false, false);
+            ahead.by_ref().for_each(|id| match self.program.transition(id).action {
+                Action::Run { .. } => creates = true,
+                Action::Die => dies = true,
+                _ => {}
+            });
+            Place { alone, creates, dies }
+        });
+        Body { states: states.collect(), uses, creates: !life.touches.creates.is_empty() }
+    }
+
+    /// Whether a process may move alone in a local state, if nobody is put off for ever by that.
+    fn alone(&self, body: BodyId, state: StateId, moves: &Moves<'p>) -> Option<Alone> {
+        let mut all = moves.first.clone();
+        all.add_all(&moves.later);
+        let asks = all.anything || all.counts_processes;
+        let peeks = !all.remote_variables.is_empty() || !all.remote_states.is_empty();
+        let provided = self.program.automaton(body).provided.is_some();
+        let meets_others = self.conditions.globals && self.others(body).any(|it| it.meets(&all));
+        let is_seen = self.conditions.visibility && self.watched.looks_at(&all);
+        let becomes_ready =
+            self.asks_who_is_ready && moves.ends.iter().any(|&end| self.is_ready(body, end));
+        if asks || peeks || provided || meets_others || is_seen || becomes_ready {
+            return None;
+        }
+        // Who looks at other processes may look at this one.
+        let peeping = || self.others(body).chain([&self.watched]);
+        let is_peeped_at = |it: &Touches<'_>| {
+            let mut states = moves.ends.iter().chain([&state]);
+            states.any(|state| it.remote_states.contains(state))
+                || it
+                    .remote_variables
+                    .iter()
+                    .any(|at| all.own_writes.iter().any(|own| overlap(at, own)))
+        };
+        if peeping().any(is_peeped_at) {
+            return None;
+        }
+        let (creates, dies) = (!all.creates.is_empty(), all.dies);
+        if (creates || dies) && self.conditions.lives {
+            let counts = |it: &Touches<'_>| {
+                it.counts_processes
+                    || !it.remote_variables.is_empty()
+                    || !it.remote_states.is_empty()
+            };
+            let has_channels = |step: &InitStep| matches!(step, InitStep::NewChannel(..));
+            let takes_channels = dies && self.program.automaton(body).init.iter().any(has_channels);
+            if takes_channels || peeping().any(counts) {
+                return None;
+            }
+        }
+        if !moves.later.uses.is_empty() {
+            return None;
+        }
+        let mut ends = Vec::new();
+        for (use_, channel) in self.channels_of(Some(body), &moves.first) {
+            let end = match use_ {
+                Use::Send | Use::HasRoom => End::In,
+                Use::Receive | Use::HasMessage => End::Out,
+                Use::SendSorted | Use::ReceiveAny | Use::Test => return None,
+            };
+            let is_one = match &channel {
+                Channel::Numbers(numbers) => numbers.len() == 1,
+                Channel::Own(_) => true,
+                Channel::Any => false,
+            };
+            if !is_one || moves.has_else || moves.escapes {
+                return None;
+            }
+            if !ends.contains(&(end, channel.clone())) {
+                ends.push((end, channel));
+            }
+        }
+        let lives = self.conditions.lives;
+        Some(Alone { ends, creates: creates && lives, dies: dies && lives, turns: false })
+    }
+
+    /// What others may do while a process of a body lives.
+    fn others(&self, body: BodyId) -> impl Iterator<Item = &Touches<'p>> {
+        let lives = self.lives.iter().enumerate();
+        lives
+            .filter(move |(number, life)| *number != body.0 as usize || life.number == Number::Many)
+            .map(|(_, life)| &life.touches)
+    }
+
+    /// Which channels are used by the processes of a body, or by none, and how.
+    fn channels_of(&self, body: Option<BodyId>, touches: &Touches<'p>) -> Vec<(Use, Channel)> {
+        let mut uses: Vec<(Use, Channel)> = Vec::new();
+        for &(use_, expr) in &touches.uses {
+            let channel = self.channel(body, expr);
+            if !uses.contains(&(use_, channel.clone())) {
+                uses.push((use_, channel));
+            }
+        }
+        uses
+    }
+
+    fn channel(&self, body: Option<BodyId>, expr: &Expr) -> Channel {
+        let Expr::Load(place) = expr else {
+            return Channel::Any;
+        };
+        match (place.space, body) {
+            (Space::Global, _) => {
+                let all = place.span();
+                let step = place.indexes.iter().map(|index| index.stride).min().unwrap_or(u32::MAX);
+                let offsets = all.clone().step_by(step as usize);
+                let number = |offset: u32| self.channels.get(&offset).map(|&(number, _)| number);
+                offsets.map(number).collect::<Option<_>>().map_or(Channel::Any, Channel::Numbers)
+            }
+            (Space::Local, Some(body)) if place.indexes.is_empty() => {
+                let at = place.span();
+                let writes = &self.lives[body.0 as usize].touches.own_writes;
+                let is_fixed = !writes.iter().any(|written| overlap(written, &at));
+                if is_fixed { Channel::Own(place.offset) } else { Channel::Any }
+            }
+            _ => Channel::Any,
+        }
+    }
+}
+
+impl Touches<'_> {
+    /// Whether these steps change what others look at or change, or the other way round.
+    fn meets(&self, other: &Self) -> bool {
+        common(&self.writes, &other.writes) || self.looks_at(other) || other.looks_at(self)
+    }
+
+    /// Whether something is looked at that others change.
+    fn looks_at(&self, other: &Self) -> bool {
+        common(&self.reads, &other.writes)
+    }
+}
+
+fn common(one: &[Bytes], other: &[Bytes]) -> bool {
+    let meet = |a: &Bytes, b: &Bytes| a.0 == b.0 && overlap(&a.1, &b.1);
+    one.iter().any(|a| other.iter().any(|b| meet(a, b)))
+}
+
+/// The first local state of a cycle of those in which a process may move alone and no cycle is broken, if
+/// there is one.
+fn find_cycle(ways: &[&[StateId]], alone: &[Option<Alone>]) -> Option<usize> {
+    const OPEN: u8 = 1;
+    const DONE: u8 = 2;
+    let counts = |state: usize| alone[state].as_ref().is_some_and(|alone| !alone.turns);
+    let mut marks = vec![0; ways.len()];
+    for start in (0..ways.len()).filter(|&state| counts(state)) {
+        let mut stack = Vec::new();
+        let mut enter = Some(start);
+        loop {
+            if let Some(state) = enter.take().filter(|&state| marks[state] != DONE) {
+                if marks[state] == OPEN {
+                    return Some(state);
+                }
+                marks[state] = OPEN;
+                stack.push((state, 0));
+            }
+            let Some((state, next)) = stack.last_mut() else {
+                break;
+            };
+            match ways[*state].get(*next) {
+                Some(to) => {
+                    *next += 1;
+                    enter = Some(to.0 as usize).filter(|&to| counts(to));
+                }
+                None => {
+                    marks[*state] = DONE;
+                    stack.pop();
+                }
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,126 @@
+//! The same check with and without all that leaves out states: do the answers agree?
+//!
+//! *Idea*: that what is left out makes no difference is proved on paper; whoever does not trust that can see
+//! it for the model at hand. Each error that any of the runs found must be found by each that saw everything.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::check::Check;
+use crate::options::{Optimize, Por};
+use crate::report::{ReasonCode, Report, Verdict};
+use crate::{Error, run};
+
+/// What came of the same check with and without all that leaves out states.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audit {
+    /// The runs; the first leaves out nothing.
+    pub runs: Vec<AuditRun>,
+    /// Where their answers differ: there is something wrong with Spinward, not with the model.
+    pub disagreements: Vec<String>,
+}
+
+/// One run of an audit, to its end and not only to the first error.
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditRun {
+    /// Whether partial-order reduction was in effect.
+    pub por: bool,
+    /// The optimization in effect.
+    pub optimize: &'static str,
+    /// Its answer.
+    pub verdict: Verdict,
+    /// Whether everything was looked at.
+    pub complete: bool,
+    /// How many states it visited.
+    pub states: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it found wrong.
+    pub errors: BTreeSet<String>,
+}
+
+/// Runs a check, and it again in all ways.
+pub(crate) fn audit(check: Check<'_>) -> Result<Report, Error> {
+    let again = check.again();
+    let mut report = run::run(check)?;
+    let mut runs = Vec::new();
+    for optimize in [Optimize::None, Optimize::Full] {
+        for por in [Por::Off, Por::On] {
+            let begun = Instant::now();
+            let other = run::run(again.again().errors(0).optimize(optimize).por(por))?;
+            let seconds = begun.elapsed().as_secs_f64();
+            runs.push(AuditRun::new(&other, seconds));
+            if other.reasons.iter().any(|reason| reason.code == ReasonCode::Interrupt) {
+                break;
+            }
+        }
+    }
+    let disagreements = disagreements(&runs);
+    report.audit = Some(Audit { runs, disagreements });
+    Ok(report)
+}
+
+impl AuditRun {
+    fn new(report: &Report, seconds: f64) -> Self {
+        let errors = report.errors.iter().map(|error| match (&error.file, error.line) {
+            (Some(file), Some(line)) => format!("{} at {file}:{line}", error.message),
+            _ => error.message.clone(),
+        });
+        Self {
+            por: report.por,
+            optimize: report.optimize,
+            verdict: report.verdict,
+            complete: report.reasons.iter().all(|it| it.code == ReasonCode::NotChecked),
+            states: report.statistics.states,
+            seconds,
+            errors: errors.collect(),
+        }
+    }
+
+    /// What it leaves out, for people.
+    pub fn leaves_out(&self) -> &'static str {
+        match (self.optimize, self.por) {
+            ("none", false) => "nothing left out",
+            ("none", true) => "--por on",
+            (_, false) => "--optimize full",
+            (_, true) => "--optimize full --por on",
+        }
+    }
+}
+
+/// The errors that were missed by runs that saw everything.
+fn disagreements(runs: &[AuditRun]) -> Vec<String> {
+    let all: BTreeSet<_> = runs.iter().flat_map(|run| &run.errors).collect();
+    let missed = |run: &AuditRun, error: &str| format!("with {}: {error}", run.leaves_out());
+    let complete = runs.iter().filter(|run| run.complete);
+    complete
+        .flat_map(|run| {
+            let others = all.iter().filter(|error| !run.errors.contains(**error));
+            others.map(|error| missed(run, error)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(por: bool, complete: bool, errors: &[&str]) -> AuditRun {
+        let errors: BTreeSet<_> = errors.iter().map(|&error| error.to_owned()).collect();
+        let verdict = if errors.is_empty() { Verdict::Verified } else { Verdict::Violated };
+        AuditRun { por, optimize: "none", verdict, complete, states: 1, seconds: 0.0, errors }
+    }
+
+    #[test]
+    fn an_error_must_be_found_by_all_that_saw_everything() {
+        let whole = run(false, true, &["a", "b"]);
+        assert!(disagreements(&[whole.clone(), run(true, true, &["b", "a"])]).is_empty());
+        assert!(disagreements(&[whole.clone(), run(true, false, &["a"])]).is_empty());
+        assert_eq!(disagreements(&[whole, run(true, true, &["a"])]), ["with --por on: b"]);
+        // Also if the one that found more did not see everything.
+        let limited = run(false, false, &["a"]);
+        assert_eq!(disagreements(&[limited, run(true, true, &[])]), ["with --por on: a"]);
+    }
+}
