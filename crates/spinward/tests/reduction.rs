@@ -176,6 +176,14 @@ const TRAPS: &[(&str, &str, Option<Conditions>)] = &[
         "",
         None,
     ),
+    // A channel that is gone with its process.
+    (
+        "chan c = [1] of { chan };
+         active proctype A() { chan d; c?d; d!1 }
+         active proctype B() { chan e = [1] of { byte }; c!e }",
+        "",
+        None,
+    ),
     // A run that ends in an error does not keep others from theirs.
     (
         "active proctype A() { byte x; x = 1 / x }
