@@ -27,7 +27,8 @@
 //!
 //! *Cost*: a walk over the automata; in a state a look at a table, and at channels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 
 use crate::Program;
 use crate::channels::fixed_channels;
@@ -216,11 +217,15 @@ struct Life<'p> {
     number: Number,
 }
 
+/// So many local states of atomic sequences are looked at together; longer ones are nobody's alone.
+const MAX_INSIDE: usize = 64;
+
 struct Analysis<'p> {
     program: &'p Program,
     conditions: Conditions,
     lives: Vec<Life<'p>>,
     watched: Touches<'p>,
+    globals: Globals,
     /// By the offset of a global: the channel that it always holds.
     channels: BTreeMap<u32, (i32, ChannelTypeId)>,
     /// Whether it matters to some process if others are ready for a rendezvous, other than that it waits.
@@ -236,6 +241,8 @@ struct Moves<'p> {
     ends: Vec<StateId>,
     has_else: bool,
     escapes: bool,
+    /// Whether not all of them were looked at.
+    cut: bool,
 }
 
 impl Moves<'_> {
@@ -243,9 +250,95 @@ impl Moves<'_> {
     fn go_on(&mut self, transition: &Transition, inside: &mut Vec<StateId>) {
         self.ends.push(transition.to);
         if transition.atomic && !inside.contains(&transition.to) {
-            inside.push(transition.to);
+            self.cut |= inside.len() == MAX_INSIDE;
+            if !self.cut {
+                inside.push(transition.to);
+            }
         }
     }
+}
+
+/// Which processes use which globals.
+#[derive(Default)]
+struct Globals {
+    /// Where pieces of them begin that are used as a whole, in order.
+    pieces: Vec<(Space, u32)>,
+    /// By piece: who looks at it, and who changes it.
+    readers: Vec<Who>,
+    writers: Vec<Who>,
+}
+
+/// Whose processes do something.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Who {
+    #[default]
+    Nobody,
+    /// The only process of a body.
+    One(usize),
+    Several,
+}
+
+impl Who {
+    fn add(&mut self, body: usize, number: Number) {
+        *self = match *self {
+            Self::Nobody if number == Number::One => Self::One(body),
+            Self::One(before) if before == body => *self,
+            _ => Self::Several,
+        };
+    }
+
+    /// Whether others than a process of a body do.
+    fn has_others(self, body: usize) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::One(who) => who != body,
+            Self::Several => true,
+        }
+    }
+}
+
+impl Globals {
+    fn new(lives: &[Life<'_>]) -> Self {
+        let touches = || lives.iter().map(|life| &life.touches);
+        let all = touches().flat_map(|it| it.reads.iter().chain(&it.writes));
+        let mut pieces: Vec<_> =
+            all.flat_map(|(space, at)| [(*space, at.start), (*space, at.end)]).collect();
+        pieces.sort_unstable();
+        pieces.dedup();
+        let nobody = vec![Who::Nobody; pieces.len()];
+        let mut globals = Self { readers: nobody.clone(), writers: nobody, pieces };
+        for (body, life) in lives.iter().enumerate() {
+            for at in distinct(&life.touches.reads) {
+                let pieces = globals.pieces(at);
+                globals.readers[pieces].iter_mut().for_each(|who| who.add(body, life.number));
+            }
+            for at in distinct(&life.touches.writes) {
+                let pieces = globals.pieces(at);
+                globals.writers[pieces].iter_mut().for_each(|who| who.add(body, life.number));
+            }
+        }
+        globals
+    }
+
+    /// The pieces of which some bytes are.
+    fn pieces(&self, (space, at): &Bytes) -> Range<usize> {
+        let place = |offset| self.pieces.partition_point(|&piece| piece < (*space, offset));
+        place(at.start)..place(at.end)
+    }
+
+    /// Whether steps of a body change what others use, or look at what they change.
+    fn are_shared(&self, body: usize, touches: &Touches<'_>) -> bool {
+        let any = |who: &[Who]| who.iter().any(|who| who.has_others(body));
+        touches.reads.iter().any(|at| any(&self.writers[self.pieces(at)]))
+            || touches.writes.iter().any(|at| {
+                let pieces = self.pieces(at);
+                any(&self.writers[pieces.clone()]) || any(&self.readers[pieces])
+            })
+    }
+}
+
+fn distinct(all: &[Bytes]) -> HashSet<&Bytes> {
+    all.iter().collect()
 }
 
 impl<'p> Analysis<'p> {
@@ -274,14 +367,22 @@ impl<'p> Analysis<'p> {
             }
         }
         let channels = fixed_channels(program);
-        let mut analysis =
-            Self { program, conditions, lives, watched: all, channels, asks_who_is_ready: false };
+        let mut analysis = Self {
+            program,
+            conditions,
+            lives,
+            watched: all,
+            globals: Globals::default(),
+            channels,
+            asks_who_is_ready: false,
+        };
         analysis.count();
         for life in &mut analysis.lives {
             if life.number == Number::None {
                 life.touches = Touches::default();
             }
         }
+        analysis.globals = Globals::new(&analysis.lives);
         analysis.asks_who_is_ready = analysis.asks_who_is_ready();
         analysis
     }
@@ -298,7 +399,7 @@ impl<'p> Analysis<'p> {
             all.add_all(&moves.later);
             let lives = !all.creates.is_empty() || all.dies || all.counts_processes;
             let uses = !moves.first.uses.is_empty() || moves.later.uses.len() > 1;
-            lives || uses || self.others(body).any(|it| it.meets(&all))
+            lives || uses || moves.cut || self.globals.are_shared(body.0 as usize, &all)
         };
         let asks = |body: BodyId, state: StateId| {
             let moves = self.moves(body, state);
@@ -306,7 +407,7 @@ impl<'p> Analysis<'p> {
             (moves.has_else || moves.escapes) && offers(&moves.first)
                 || ids.any(|id| {
                     let moves = self.moves_by(body, [id].into_iter());
-                    offers(&moves.later) && is_noticed(body, &moves)
+                    (moves.cut || offers(&moves.later)) && is_noticed(body, &moves)
                 })
         };
         let living = self.program.automata.iter().zip(&self.lives);
@@ -340,18 +441,26 @@ impl<'p> Analysis<'p> {
 
     /// Finds out how many processes there may be.
     fn count(&mut self) {
+        let runs: Vec<_> = self
+            .program
+            .transitions
+            .iter()
+            .filter_map(|transition| {
+                let Action::Run { body, .. } = transition.action else {
+                    return None;
+                };
+                Some((transition.body, body, self.is_on_cycle(transition)))
+            })
+            .collect();
         loop {
             let mut numbers = vec![0; self.lives.len()];
             for &(body, _) in &self.program.start {
                 numbers[body.0 as usize] += 1;
             }
-            for transition in &self.program.transitions {
-                let Action::Run { body, .. } = transition.action else {
-                    continue;
-                };
-                numbers[body.0 as usize] += match self.lives[transition.body.0 as usize].number {
+            for &(by, body, again) in &runs {
+                numbers[body.0 as usize] += match self.lives[by.0 as usize].number {
                     Number::None => 0,
-                    Number::One if !self.is_on_cycle(transition) => 1,
+                    Number::One if !again => 1,
                     Number::One | Number::Many => 2,
                 };
             }
@@ -372,23 +481,31 @@ impl<'p> Analysis<'p> {
 
     /// Whether a process may come back to where a transition starts.
     fn is_on_cycle(&self, transition: &Transition) -> bool {
-        self.reachable(transition.body, transition.to).contains(&transition.from)
+        let leads_there = |it: &Transition| it.to == transition.from;
+        let start = transition.from == transition.to;
+        start || self.ahead(transition.body, leads_there)[transition.to.0 as usize]
     }
 
-    /// Local states that can be reached from one, itself included.
-    fn reachable(&self, body: BodyId, from: StateId) -> Vec<StateId> {
-        let mut seen = vec![from];
-        let mut next = 0;
-        while let Some(&state) = seen.get(next) {
-            next += 1;
-            for id in self.program.automaton(body).state(state).transition_ids() {
-                let to = self.program.transition(id).to;
-                if !seen.contains(&to) {
-                    seen.push(to);
+    /// By local state: whether from there on there is such a transition.
+    fn ahead(&self, body: BodyId, is_such: impl Fn(&Transition) -> bool) -> Vec<bool> {
+        let states = &self.program.automaton(body).states;
+        let mut before: Vec<Vec<StateId>> = vec![Vec::new(); states.len()];
+        let mut ahead = vec![false; states.len()];
+        let mut found = Vec::new();
+        for (from, state) in states.iter().enumerate() {
+            for transition in state.transition_ids().map(|id| self.program.transition(id)) {
+                before[transition.to.0 as usize].push(StateId(from as u16));
+                if is_such(transition) {
+                    found.push(StateId(from as u16));
                 }
             }
         }
-        seen
+        while let Some(state) = found.pop() {
+            if !std::mem::replace(&mut ahead[state.0 as usize], true) {
+                found.extend_from_slice(&before[state.0 as usize]);
+            }
+        }
+        ahead
     }
 
     fn moves(&self, body: BodyId, state: StateId) -> Moves<'p> {
@@ -443,24 +560,27 @@ impl<'p> Analysis<'p> {
         let mut uses = self.channels_of(Some(body), &life.touches);
         // Whether there is room, or a message, is asked by who can do something else instead, and matters to
         // who would stop in the middle of an atomic sequence.
-        for moves in &moves {
-            let others = Some(&moves.first).filter(|_| moves.has_else || moves.escapes);
-            for touches in others.into_iter().chain([&moves.later]) {
-                let asked = self.channels_of(Some(body), touches);
-                uses.extend(asked.into_iter().map(|(_, channel)| (Use::Test, channel)));
+        let mut asked = Touches::default();
+        for moves in moves.iter().filter(|moves| moves.has_else || moves.escapes) {
+            asked.add_all(&moves.first);
+        }
+        let all = states().flat_map(|state| automaton.state(state).transition_ids());
+        for transition in all.map(|id| self.program.transition(id)) {
+            if matches!(transition.action, Action::DStep { .. }) {
+                asked.add(self.program, transition);
+            }
+            if transition.atomic {
+                let next = automaton.state(transition.to).transition_ids();
+                next.for_each(|id| asked.add(self.program, self.program.transition(id)));
             }
         }
-        let states = states().zip(alone).map(|(state, alone)| {
-            let ahead = self.reachable(body, state);
-            let mut ahead = ahead.iter().flat_map(|&state| automaton.state(state).transition_ids());
-            let (mut creates, mut dies) = (false, false);
-            ahead.by_ref().for_each(|id| match self.program.transition(id).action {
-                Action::Run { .. } => creates = true,
-                Action::Die => dies = true,
-                _ => {}
-            });
-            Place { alone, creates, dies }
-        });
+        let asked = self.channels_of(Some(body), &asked);
+        uses.extend(asked.into_iter().map(|(_, channel)| (Use::Test, channel)));
+        let creates = self.ahead(body, |it| matches!(it.action, Action::Run { .. }));
+        let dies = self.ahead(body, |it| matches!(it.action, Action::Die));
+        let ahead = creates.into_iter().zip(dies);
+        let states = alone.into_iter().zip(ahead);
+        let states = states.map(|(alone, (creates, dies))| Place { alone, creates, dies });
         Body { states: states.collect(), uses, creates: !life.touches.creates.is_empty() }
     }
 
@@ -471,11 +591,12 @@ impl<'p> Analysis<'p> {
         let asks = all.anything || all.counts_processes;
         let peeks = !all.remote_variables.is_empty() || !all.remote_states.is_empty();
         let provided = self.program.automaton(body).provided.is_some();
-        let meets_others = self.conditions.globals && self.others(body).any(|it| it.meets(&all));
+        let meets_others =
+            self.conditions.globals && self.globals.are_shared(body.0 as usize, &all);
         let is_seen = self.conditions.visibility && self.watched.looks_at(&all);
         let becomes_ready =
             self.asks_who_is_ready && moves.ends.iter().any(|&end| self.is_ready(body, end));
-        if asks || peeks || provided || meets_others || is_seen || becomes_ready {
+        if asks || peeks || provided || meets_others || is_seen || becomes_ready || moves.cut {
             return None;
         }
         // Who looks at other processes may look at this one.
@@ -574,20 +695,11 @@ impl<'p> Analysis<'p> {
 }
 
 impl Touches<'_> {
-    /// Whether these steps change what others look at or change, or the other way round.
-    fn meets(&self, other: &Self) -> bool {
-        common(&self.writes, &other.writes) || self.looks_at(other) || other.looks_at(self)
-    }
-
     /// Whether something is looked at that others change.
     fn looks_at(&self, other: &Self) -> bool {
-        common(&self.reads, &other.writes)
+        let meet = |a: &Bytes, b: &Bytes| a.0 == b.0 && overlap(&a.1, &b.1);
+        self.reads.iter().any(|a| other.writes.iter().any(|b| meet(a, b)))
     }
-}
-
-fn common(one: &[Bytes], other: &[Bytes]) -> bool {
-    let meet = |a: &Bytes, b: &Bytes| a.0 == b.0 && overlap(&a.1, &b.1);
-    one.iter().any(|a| other.iter().any(|b| meet(a, b)))
 }
 
 /// The first local state of a cycle of those in which a process may move alone and no cycle is broken, if

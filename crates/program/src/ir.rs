@@ -443,7 +443,7 @@ impl Place {
 }
 
 /// Which block a place is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
     /// [`Program::globals`]
     Global,
