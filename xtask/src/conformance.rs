@@ -374,6 +374,7 @@ mod tests {
         Ok(Answer {
             verdict: if errors > 0 { "violated" } else { "verified" }.to_owned(),
             complete: true,
+            reasons: Vec::new(),
             errors: Vec::new(),
             statistics: Statistics { states, transitions, error_count: Some(errors) },
         })

@@ -1,10 +1,12 @@
-//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate` and `fuzz`.
+//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `reductions` and
+//! `fuzz`.
 
 mod conformance;
 mod fuzz;
 mod generate;
 mod process;
 mod random;
+mod reductions;
 mod spin;
 mod spinward;
 mod test;
@@ -31,6 +33,7 @@ enum Chore {
     Conformance(conformance::Options),
     Random(random::Options),
     Generate(random::GenerateOptions),
+    Reductions(reductions::Options),
     Fuzz(fuzz::Options),
     #[command(hide = true)]
     FuzzWorker(fuzz::WorkerOptions),
@@ -52,6 +55,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Chore::Conformance(options) => conformance::run(&options),
         Chore::Random(options) => random::run(&options),
         Chore::Generate(options) => Ok(random::generate(&options)),
+        Chore::Reductions(options) => reductions::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::FuzzWorker(options) => fuzz::work(&options),
     }

@@ -402,7 +402,7 @@ impl Bench {
 }
 
 /// Whether two disagreements are of one kind: figures that differ, or no figures at all.
-fn same_nature(before: &[String], after: &[String]) -> bool {
+pub fn same_nature(before: &[String], after: &[String]) -> bool {
     let silent = |all: &[String]| all.iter().any(|how| how.contains("spinward"));
     let claim = |all: &[String]| all.iter().any(|how| how.starts_with("claim"));
     !after.is_empty() && silent(before) == silent(after) && claim(before) == claim(after)

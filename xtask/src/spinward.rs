@@ -9,6 +9,9 @@ use serde::Deserialize;
 
 use crate::process::{self, Ended};
 
+/// Options for which no state is left out.
+pub const AS_IT_STANDS: [&str; 4] = ["--optimize", "none", "--por", "off"];
+
 /// The checker's program.
 #[derive(Clone, Debug)]
 pub struct Spinward {
@@ -23,6 +26,9 @@ pub struct Answer {
     /// Whether everything asked for was checked to its end.
     #[serde(default)]
     pub complete: bool,
+    /// Why the search ended before its time, or left something unchecked.
+    #[serde(default)]
+    pub reasons: Vec<Reason>,
     /// Errors found, or examples of them when all were to be counted.
     #[serde(default)]
     pub errors: Vec<FoundError>,
@@ -30,11 +36,24 @@ pub struct Answer {
     pub statistics: Statistics,
 }
 
+/// Why not all is known.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Reason {
+    /// Such as `time` or `not-checked`.
+    pub code: String,
+}
+
 /// One error found.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FoundError {
     /// Such as `assertion` or `invalid-end-state`.
     pub kind: String,
+    /// What is violated, such as an assertion's text.
+    #[serde(default)]
+    pub property: String,
+    /// Where that stands, if it stands in the model.
+    #[serde(default)]
+    pub line: Option<u64>,
     /// Length of the way to it.
     #[serde(default)]
     pub steps: Option<u64>,
@@ -57,6 +76,11 @@ impl Answer {
     pub fn error_count(&self) -> u64 {
         let examples = self.errors.len() as u64;
         self.statistics.error_count.unwrap_or(examples)
+    }
+
+    /// Whether the search came to its end, though it may not have looked for everything.
+    pub fn finished(&self) -> bool {
+        self.reasons.iter().all(|reason| reason.code == "not-checked")
     }
 }
 
@@ -85,9 +109,21 @@ impl Spinward {
         options: &[&str],
         limit: Duration,
     ) -> Result<(Checked, String)> {
+        let options = [&AS_IT_STANDS, options].concat();
+        self.check_by(dir, model, &options, limit)
+    }
+
+    /// Runs `spinward check` on `model` in `dir` by these options alone.
+    pub fn check_by(
+        &self,
+        dir: &Path,
+        model: &str,
+        options: &[&str],
+        limit: Duration,
+    ) -> Result<(Checked, String)> {
         let mut command = Command::new(&self.program);
         command
-            .args(["check", "--optimize", "none", "--por", "off"])
+            .arg("check")
             .args(options)
             .args(["--format", "json", "--no-progress", model])
             .current_dir(dir);

@@ -27,7 +27,7 @@ use clap::Args;
 use crate::process::{self, Ended, Output};
 use crate::test::cargo;
 use crate::{Tally, project_root, random, workers};
-use minimise::minimise;
+pub use minimise::minimise;
 use mutate::Corpus;
 
 /// The time for one mutant, of which a search that is told to end gets two seconds.

@@ -1,0 +1,382 @@
+//! `cargo xtask reductions`: random models, in which searches that leave out states must find the
+//! errors that the search finds which leaves out nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::fuzz::minimise;
+use crate::generate::race::{Race, race};
+use crate::random::{clock, same_nature};
+use crate::spinward::{AS_IT_STANDS, Answer, Checked, FoundError, Spinward};
+use crate::{Tally, workers};
+
+/// The name of a model's file in its temporary folder.
+const FILE: &str = "model.pml";
+
+/// Models with more states than this are skipped.
+const STATES: &str = "100000";
+
+/// The time for a search, and that after which it is taken to hang.
+const TIME: &str = "5";
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The time spent on making a failing model smaller.
+const SHRINKING: Duration = Duration::from_secs(45);
+
+/// Compare searches that leave out states with one that does not, on random models
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// How many models
+    #[arg(long, required_unless_present = "seconds")]
+    count: Option<u64>,
+    /// How long to go on, in seconds
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// The seed of the first model; the others follow it [default: from the clock]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Models to work on at a time
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Where failing models go [default: target/reduction-failures]
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// The checker [default: the release build]
+    #[arg(long)]
+    spinward: Option<PathBuf>,
+}
+
+impl Options {
+    /// The options of the test command.
+    pub fn for_seconds(seconds: u64, jobs: usize) -> Self {
+        Self { count: None, seconds: Some(seconds), seed: None, jobs, keep: None, spinward: None }
+    }
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let first = options.seed.unwrap_or_else(clock);
+    println!("seed {first}");
+    let keep = options.keep.clone();
+    let bench = Bench {
+        spinward: Spinward::find(options.spinward.clone())?,
+        keep: keep.unwrap_or_else(|| crate::project_root().join("target/reduction-failures")),
+    };
+    let started = Instant::now();
+    let time = options.seconds.map(Duration::from_secs);
+    let seeds = (0..options.count.unwrap_or(u64::MAX))
+        .map(|at| first.wrapping_add(at))
+        .take_while(|_| time.is_none_or(|time| started.elapsed() < time));
+    let mut tally = Tally::default();
+    let mut wrong = 0_u64;
+    let (mut all, mut visited) = (0, 0);
+    workers::run(
+        options.jobs,
+        seeds,
+        |seed| (seed, bench.attempt(seed)),
+        |(seed, tried)| match tried {
+            Ok(Verdict::Compared(comparison)) if comparison.differences.is_empty() => {
+                tally.passed += 1;
+                wrong += u64::from(comparison.wrong);
+                all += comparison.states;
+                visited += comparison.visited;
+            }
+            Ok(Verdict::Compared(comparison)) => {
+                println!("FAILED seed {seed}: {}", comparison.differences.join("; "));
+                tally.failed += 1;
+            }
+            Ok(Verdict::Skipped(why)) => {
+                println!("skipped seed {seed}: {why}");
+                tally.skipped += 1;
+            }
+            Err(error) => {
+                println!("FAILED seed {seed}: {error:#}");
+                tally.failed += 1;
+            }
+        },
+    );
+    let share = 100.0 * visited as f64 / all.max(1) as f64;
+    println!("errors in {wrong} models; {share:.0} % of the states visited by default");
+    if tally.failed > 0 {
+        println!("see {}", bench.keep.display());
+    }
+    Ok(tally.conclude())
+}
+
+/// What came out for a model.
+#[derive(Debug)]
+enum Verdict {
+    Compared(Comparison),
+    Skipped(String),
+}
+
+/// What the searches of a model said.
+#[derive(Debug, Default)]
+struct Comparison {
+    differences: Vec<String>,
+    /// There are errors.
+    wrong: bool,
+    /// States in all, and states visited by the first search that leaves out some.
+    states: u64,
+    visited: u64,
+}
+
+/// The options of searches.
+type Searches = [Vec<&'static str>];
+
+/// What models are tried with.
+struct Bench {
+    spinward: Spinward,
+    keep: PathBuf,
+}
+
+impl Bench {
+    /// Tries the model of a seed; one in which something is missed is made smaller and kept.
+    fn attempt(&self, seed: u64) -> Result<Verdict> {
+        let model = race(seed);
+        let searches = searches(seed);
+        let verdict = self.compare(&model, &searches)?;
+        if let Verdict::Compared(comparison) = &verdict
+            && !comparison.differences.is_empty()
+        {
+            let folder = self.keep.join(seed.to_string());
+            self.keep(&folder, "original", &model, &searches, &comparison.differences)?;
+            let (small, differences) = self.shrink(&model, &searches, &comparison.differences);
+            self.keep(&folder, "small", &small, &searches, &differences)?;
+        }
+        Ok(verdict)
+    }
+
+    fn compare(&self, model: &Race, searches: &Searches) -> Result<Verdict> {
+        let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
+        fs::write(dir.path().join(FILE), &model.text).context("cannot write a model")?;
+        compare(searches, |options| Ok(self.check(dir.path(), model, options)?.0))
+    }
+
+    fn check(&self, dir: &Path, model: &Race, options: &[&str]) -> Result<(Checked, String)> {
+        let mut all = vec!["--safety", "--errors", "0", "--time", TIME, "--memory", "500M"];
+        all.extend(model.invariant.iter().flat_map(|invariant| ["--invariant", invariant]));
+        all.extend(options);
+        self.spinward.check_by(dir, FILE, &all, LIMIT)
+    }
+
+    /// Takes parts away as long as something is missed; also gives what differs in the end.
+    fn shrink(&self, model: &Race, searches: &Searches, found: &[String]) -> (Race, Vec<String>) {
+        let started = Instant::now();
+        let with = |text: &str| Race { text: text.to_owned(), ..model.clone() };
+        let mut differences = found.to_vec();
+        let text = minimise(&model.text, &mut |text| {
+            if started.elapsed() > SHRINKING {
+                return false;
+            }
+            match self.compare(&with(text), searches) {
+                Ok(Verdict::Compared(other)) if same_nature(found, &other.differences) => {
+                    differences = other.differences;
+                    true
+                }
+                _ => false,
+            }
+        });
+        (with(&text), differences)
+    }
+
+    /// Writes a model, what differs, and the answers of all searches.
+    fn keep(
+        &self,
+        folder: &Path,
+        name: &str,
+        model: &Race,
+        searches: &Searches,
+        differences: &[String],
+    ) -> Result<()> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::write(folder.join(format!("{name}.pml")), &model.text)?;
+        let mut text = differences.join("\n") + "\n";
+        if let Some(invariant) = &model.invariant {
+            text += &format!("all with --invariant '{invariant}'\n");
+        }
+        let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
+        fs::write(dir.path().join(FILE), &model.text)?;
+        for options in [full()].iter().chain(searches) {
+            let (_, answer) = self.check(dir.path(), model, options)?;
+            text += &format!("\n== {} ==\n{answer}", options.join(" "));
+        }
+        fs::write(folder.join(format!("{name}.answers")), text)?;
+        Ok(())
+    }
+}
+
+/// The options of the search that leaves out nothing.
+fn full() -> Vec<&'static str> {
+    let more = ["--engine", "interpreter", "--threads", "1", "--max-states", STATES];
+    [&AS_IT_STANDS[..], &more].concat()
+}
+
+/// The options of searches that leave out states: by default in every order and engine, and what
+/// leaves them out each alone.
+fn searches(seed: u64) -> Vec<Vec<&'static str>> {
+    let orders = ["dfs", "bfs", "sweep"];
+    let threads = if seed.is_multiple_of(2) { ["1", "2"] } else { ["2", "1"] };
+    let mut searches = Vec::new();
+    for order in orders {
+        for (engine, threads) in ["interpreter", "compiled"].into_iter().zip(threads) {
+            searches.push(vec!["--search", order, "--engine", engine, "--threads", threads]);
+        }
+    }
+    let order = |n: u64| orders[(n % 3) as usize];
+    searches.push(vec!["--optimize", "none", "--por", "on", "--search", order(seed)]);
+    searches.push(vec!["--optimize", "full", "--por", "off", "--search", order(seed / 3)]);
+    searches
+}
+
+/// Holds what searches find against what is there; `check` runs the checker with options.
+fn compare(
+    searches: &Searches,
+    mut check: impl FnMut(&[&str]) -> Result<Checked>,
+) -> Result<Verdict> {
+    let full = match check(&full())? {
+        Ok(full) if full.finished() => full,
+        Ok(_) => return Ok(Verdict::Skipped("too large".to_owned())),
+        Err(why) => anyhow::bail!("the full search: {why}"),
+    };
+    let mut comparison = Comparison {
+        wrong: !full.errors.is_empty(),
+        states: full.statistics.states,
+        ..Comparison::default()
+    };
+    let mut unfinished = None;
+    for (n, options) in searches.iter().enumerate() {
+        let name = options.join(" ");
+        match check(options)? {
+            Ok(reduced) if reduced.finished() => {
+                let found = differences(&full, &reduced);
+                comparison.differences.extend(found.iter().map(|how| format!("{name}: {how}")));
+                if n == 0 {
+                    comparison.visited = reduced.statistics.states;
+                }
+            }
+            Ok(_) => unfinished = Some(name),
+            Err(why) => comparison.differences.push(format!("{name}: {why}")),
+        }
+    }
+    Ok(match unfinished {
+        Some(name) if comparison.differences.is_empty() => {
+            Verdict::Skipped(format!("not finished with {name}"))
+        }
+        _ => Verdict::Compared(comparison),
+    })
+}
+
+/// What a search that leaves out states got wrong.
+fn differences(full: &Answer, reduced: &Answer) -> Vec<String> {
+    let (expected, found) = (errors(full), errors(reduced));
+    let missed = expected.difference(&found).map(|error| format!("missed {error}"));
+    let invented = found.difference(&expected).map(|error| format!("invented {error}"));
+    let mut differences: Vec<String> = missed.chain(invented).collect();
+    let (all, visited) = (full.statistics.states, reduced.statistics.states);
+    if visited > all {
+        differences.push(format!("{visited} states instead of {all}"));
+    }
+    differences
+}
+
+/// The errors found, each once.
+fn errors(answer: &Answer) -> BTreeSet<String> {
+    let show = |error: &FoundError| match error.line {
+        Some(line) => format!("{} `{}` in line {line}", error.kind, error.property),
+        None => format!("{} `{}`", error.kind, error.property),
+    };
+    answer.errors.iter().map(show).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn answer(states: u64, errors: &[Value]) -> Checked {
+        let verdict = if errors.is_empty() { "verified" } else { "violated" };
+        let statistics = json!({"states": states, "transitions": states});
+        let answer = json!({"verdict": verdict, "errors": errors, "statistics": statistics});
+        Ok(serde_json::from_value(answer).expect("an answer"))
+    }
+
+    fn assertion(line: u64) -> Value {
+        json!({"kind": "assertion", "property": "assert(g0 == 0)", "line": line})
+    }
+
+    /// The differences that a checker shows.
+    fn found(checker: impl Fn(&str) -> Checked) -> Vec<String> {
+        match compare(&searches(0), |options| Ok(checker(&options.join(" ")))) {
+            Ok(Verdict::Compared(comparison)) => comparison.differences,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn is_full(options: &str) -> bool {
+        options.contains("--optimize none --por off")
+    }
+
+    #[test]
+    fn a_good_checker_passes() {
+        let checker = |options: &str| match is_full(options) {
+            true => answer(10, &[assertion(3), assertion(4)]),
+            false => answer(7, &[assertion(4), assertion(3)]),
+        };
+        assert_eq!(found(checker), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_checker_that_misses_an_error_fails() {
+        let lost = |options: &str| match is_full(options) {
+            true => answer(10, &[assertion(3), assertion(4)]),
+            false => answer(10, &[assertion(4)]),
+        };
+        assert_eq!(found(lost).len(), searches(0).len());
+        let lost_once = |options: &str| match options.contains("--search bfs --engine compiled") {
+            true => answer(10, &[]),
+            false => answer(10, &[assertion(3)]),
+        };
+        let expected = "--search bfs --engine compiled --threads 2: \
+            missed assertion `assert(g0 == 0)` in line 3";
+        assert_eq!(found(lost_once), [expected]);
+    }
+
+    #[test]
+    fn a_checker_that_invents_things_or_dies_fails() {
+        let elsewhere = |options: &str| match is_full(options) {
+            true => answer(10, &[assertion(3)]),
+            false => answer(11, &[assertion(5)]),
+        };
+        assert_eq!(found(elsewhere).len(), 3 * searches(0).len());
+        let dead = |options: &str| match is_full(options) {
+            true => answer(10, &[]),
+            false => Err("spinward died by signal 11".to_owned()),
+        };
+        assert_eq!(found(dead).len(), searches(0).len());
+    }
+
+    #[test]
+    fn what_is_not_finished_is_not_compared() {
+        let stopped = |stops: fn(&str) -> bool| {
+            let checked = compare(&searches(0), |options| {
+                let mut checked = answer(10, &[]);
+                if let (Ok(answer), true) = (&mut checked, stops(&options.join(" "))) {
+                    answer.reasons = serde_json::from_str(r#"[{"code": "time"}]"#)?;
+                }
+                Ok(checked)
+            });
+            matches!(checked, Ok(Verdict::Skipped(_)))
+        };
+        assert!(stopped(is_full));
+        assert!(stopped(|options| options.contains("sweep")));
+        assert!(!stopped(|_| false));
+    }
+}
