@@ -8,14 +8,18 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::{conformance, fuzz, project_root, random};
+use crate::{conformance, fuzz, project_root, random, reductions};
 
-/// Run all checks: formatting, lints, documentation, tests, conformance with SPIN, random models, fuzzing
+/// Run all checks: formatting, lints, documentation, tests, conformance with SPIN, random models,
+/// reductions, fuzzing
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Seconds for random models
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Seconds for searches that leave out states
+    #[arg(long, default_value_t = 45)]
+    reduction_seconds: u64,
     /// Seconds for fuzzing
     #[arg(long, default_value_t = 20)]
     fuzz_seconds: u64,
@@ -63,6 +67,11 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     }
     heading("random models");
     let code = random::run(&random::Options::for_seconds(options.seconds, jobs))?;
+    if code != ExitCode::SUCCESS {
+        return Ok(code);
+    }
+    heading("searches that leave out states");
+    let code = reductions::run(&reductions::Options::for_seconds(options.reduction_seconds, jobs))?;
     if code != ExitCode::SUCCESS {
         return Ok(code);
     }
