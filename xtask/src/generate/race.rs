@@ -21,9 +21,11 @@ pub fn race(seed: u64) -> Race {
     let globals = dice.range(1, 3);
     let array = dice.chance(30);
     let remote = dice.chance(15);
+    let lenient = dice.chance(40);
     let chans = (0..dice.range(0, 3)).map(|n| format!("c{n}")).collect();
     let parameter = None;
-    let mut generator = Generator { dice, globals, array, remote, chans, parameter, labels: 0 };
+    let mut generator =
+        Generator { dice, globals, array, remote, lenient, chans, parameter, labels: 0 };
     let text = generator.model();
     let invariant = generator.dice.chance(15).then(|| generator.invariant());
     Race { text, invariant }
@@ -46,6 +48,8 @@ struct Generator {
     array: bool,
     /// Process 0 is looked at by others.
     remote: bool,
+    /// Most places where a process may wait are valid end states, so that a deadlock is rare.
+    lenient: bool,
     chans: Vec<String>,
     /// Of the process at hand.
     parameter: Option<Parameter>,
@@ -143,7 +147,7 @@ impl Generator {
                 if self.dice.chance(35) {
                     options.push(format!(":: else -> {}", self.simple()));
                 }
-                format!("if\n{}\nfi", options.join("\n"))
+                format!("{}if\n{}\nfi", self.end_label(0), options.join("\n"))
             }
             18..30 => {
                 let count = self.dice.range(1, 2);
@@ -153,14 +157,7 @@ impl Generator {
                     1 => format!(":: ({}) -> break", self.condition()),
                     _ => ":: else -> break".to_owned(),
                 });
-                let label = match self.dice.chance(33) {
-                    true => {
-                        self.labels += 1;
-                        format!("end{}: ", self.labels)
-                    }
-                    false => String::new(),
-                };
-                format!("{label}do\n{}\nod", options.join("\n"))
+                format!("{}do\n{}\nod", self.end_label(33), options.join("\n"))
             }
             30..40 => {
                 let head = self.one_of(&["atomic", "atomic", "d_step"]);
@@ -178,8 +175,18 @@ impl Generator {
                 let escape = [format!("({})", self.condition()), self.simple()];
                 format!("{main} unless {}", braces("", &escape))
             }
-            _ => self.simple(),
+            _ => self.end_label(0) + &self.simple(),
         }
+    }
+
+    /// A label for a valid end, in `percent` of 100 cases or in most if the model is lenient.
+    fn end_label(&mut self, percent: usize) -> String {
+        let percent = if self.lenient { 85 } else { percent };
+        if !self.dice.chance(percent) {
+            return String::new();
+        }
+        self.labels += 1;
+        format!("end{}: ", self.labels)
     }
 
     fn options(&mut self, depth: usize, count: usize) -> Vec<String> {
