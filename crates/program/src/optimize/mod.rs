@@ -1,8 +1,8 @@
 //! A program that says the same of what is watched, with fewer states and less to do.
 //!
-//! *Idea*: what nobody looks at need not be told apart. [`fold`] computes what is known beforehand,
-//! [`unread`] drops assignments to globals that nobody reads, [`dead`] sets locals to 0 that nobody
-//! reads before they are set again, [`merge`] lets a process go on at once where nobody can see
+//! *Idea*: what nobody looks at need not be told apart. `fold` computes what is known beforehand,
+//! `unread` drops assignments to globals that nobody reads, [`dead`] sets locals to 0 that nobody
+//! reads before they are set again, `merge` lets a process go on at once where nobody can see
 //! whether it does.
 //!
 //! *Invariant*: transitions, elements, local states and the layout of states stay, each with its
