@@ -46,7 +46,7 @@ fn what_is_not_there_yet_is_told() {
         let message = format!("the command '{command}' is not available yet");
         place.run(&[command, "good.pml"]).code(2).err(&message);
     }
-    for option in ["--weight=2", "--audit", "--claim=f", "--disk=d", "--report=r"] {
+    for option in ["--weight=2", "--claim=f", "--disk=d", "--report=r"] {
         let (name, _) = option.split_once('=').unwrap_or((option, ""));
         let message = format!("the option '{name}' is not available yet");
         place.run(&["check", option, "good.pml"]).code(2).err(&message);
@@ -54,6 +54,15 @@ fn what_is_not_there_yet_is_told() {
     place.run(&["trail", "--msc", "f.svg", "good.pml", "t"]).code(2).err("not available yet");
     place.run(&["graph", "--states", "good.pml"]).code(2).err("not available yet");
     place.run(&["graph", "--weight", "2", "good.pml"]).code(2).err("unexpected argument");
+}
+
+#[test]
+fn an_audit_compares_the_answers() {
+    let place = Place::new();
+    let said = place.run(&["check", "--audit", "good.pml"]).code(0);
+    said.out("nothing left out         21 states: no errors").out("the answers agree");
+    let said = place.run(&["check", "--audit", "--format", "json", "asserts.pml"]).code(1);
+    said.out("\"audit\": {").out("\"disagreements\": []");
 }
 
 #[test]

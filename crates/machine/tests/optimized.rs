@@ -162,11 +162,16 @@ fn the_same_goes_wrong_in_the_bundled_models() {
 
 /// In each, something goes wrong only while a process stands before a step on its own data, and would
 /// not be found if that step followed at once.
-const BETWEEN: [&str; 5] = [
+const BETWEEN: [&str; 6] = [
     // An offer that is not taken yet.
     "byte g; chan c = [0] of { bit }
      active proctype P() { bit x; g = 1; x = 1; c?x }
      active proctype Q() { g == 1; if :: c!1 :: else -> assert(false) fi }",
+    // One in the middle of an `atomic`.
+    "byte g, h; chan c = [0] of { byte }
+     active proctype P() { atomic { h == 1; g = 1; c!1 } }
+     active proctype R() { byte x, z; h = 1; x = 1; atomic { c?z; g = 2 } }
+     active proctype W() { g != 0; assert(g != 1) }",
     // What an `atomic` that follows hides.
     "byte g
      active proctype P() { bit x; g = 1; atomic { x = 1; g = 2 } }

@@ -201,6 +201,12 @@ impl End {
     }
 }
 
+/// Whether it matters to some process, or to who watches conditions of a program, if others are ready for a
+/// rendezvous, other than that it waits until they are.
+pub fn asks_who_is_ready(program: &Program, watched: &[u32]) -> bool {
+    Analysis::new(program, watched, false, Conditions::default()).asks_who_is_ready
+}
+
 /// How many processes of a body there may be at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Number {
@@ -388,8 +394,12 @@ impl<'p> Analysis<'p> {
     }
 
     /// Whether somebody does something else if nobody is ready for a rendezvous, or stops in the middle of an
-    /// atomic sequence that others have noticed. (If they have not, it might as well not have begun.)
+    /// atomic sequence that others may have noticed. (If they have not, it might as well not have begun.)
     fn asks_who_is_ready(&self) -> bool {
+        let peeps =
+            |it: &Touches<'_>| !it.remote_variables.is_empty() || !it.remote_states.is_empty();
+        let anybody_peeps =
+            self.lives.iter().any(|life| peeps(&life.touches)) || peeps(&self.watched);
         let offers = |touches: &Touches<'_>| {
             let sends = |use_| matches!(use_, Use::Send | Use::SendSorted);
             touches.uses.iter().any(|&(use_, expr)| sends(use_) && self.may_meet(expr))
@@ -399,7 +409,8 @@ impl<'p> Analysis<'p> {
             all.add_all(&moves.later);
             let lives = !all.creates.is_empty() || all.dies || all.counts_processes;
             let uses = !moves.first.uses.is_empty() || moves.later.uses.len() > 1;
-            lives || uses || moves.cut || self.globals.are_shared(body.0 as usize, &all)
+            let seen = anybody_peeps || self.watched.looks_at(&all);
+            lives || uses || moves.cut || seen || self.globals.are_shared(body.0 as usize, &all)
         };
         let asks = |body: BodyId, state: StateId| {
             let moves = self.moves(body, state);
@@ -432,11 +443,11 @@ impl<'p> Analysis<'p> {
 
     /// Whether a process may be ready for a rendezvous in a local state.
     fn is_ready(&self, body: BodyId, state: StateId) -> bool {
-        let mut ids = self.program.automaton(body).state(state).transition_ids();
-        ids.any(|id| match &self.program.transition(id).action {
-            Action::Receive { channel, .. } => self.may_meet(channel),
-            _ => false,
-        })
+        let mut touches = Touches::default();
+        let ids = self.program.automaton(body).state(state).transition_ids();
+        ids.for_each(|id| touches.add(self.program, self.program.transition(id)));
+        let receives = |use_| matches!(use_, Use::Receive | Use::ReceiveAny);
+        touches.uses.iter().any(|&(use_, channel)| receives(use_) && self.may_meet(channel))
     }
 
     /// Finds out how many processes there may be.
@@ -594,8 +605,10 @@ impl<'p> Analysis<'p> {
         let meets_others =
             self.conditions.globals && self.globals.are_shared(body.0 as usize, &all);
         let is_seen = self.conditions.visibility && self.watched.looks_at(&all);
+        let born = all.creates.iter().map(|&it| (it, self.program.automaton(it).initial));
+        let mut ends = moves.ends.iter().map(|&end| (body, end)).chain(born);
         let becomes_ready =
-            self.asks_who_is_ready && moves.ends.iter().any(|&end| self.is_ready(body, end));
+            self.asks_who_is_ready && ends.any(|(body, state)| self.is_ready(body, state));
         if asks || peeks || provided || meets_others || is_seen || becomes_ready || moves.cut {
             return None;
         }
@@ -677,9 +690,12 @@ impl<'p> Analysis<'p> {
         };
         match (place.space, body) {
             (Space::Global, _) => {
-                let all = place.span();
-                let step = place.indexes.iter().map(|index| index.stride).min().unwrap_or(u32::MAX);
-                let offsets = all.clone().step_by(step as usize);
+                let step = match place.indexes.as_slice() {
+                    [] => u32::MAX,
+                    [index] => index.stride,
+                    _ => return Channel::Any,
+                };
+                let offsets = place.span().step_by(step as usize);
                 let number = |offset: u32| self.channels.get(&offset).map(|&(number, _)| number);
                 offsets.map(number).collect::<Option<_>>().map_or(Channel::Any, Channel::Numbers)
             }

@@ -323,6 +323,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             && let Some(actor) = system.alone(state, from, true)
         {
             from = actor + 1;
+            let transitions = self.counts.transitions;
             let mut expansion = Expansion::of(self, depth, Seen::NEVER);
             let told = system.expand_alone(state, actor, scratch, &mut expansion);
             let limit = expansion.limit;
@@ -331,6 +332,8 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             if self.fresh.leads_out {
                 return Ok(true);
             }
+            // All processes are asked, this one once more.
+            self.counts.transitions = transitions;
         }
         Ok(false)
     }

@@ -27,7 +27,7 @@ use spinward_store::{Parts, trim};
 use crate::bfs::bfs;
 use crate::dfs::dfs;
 use crate::limits::{Limit, Memory};
-use crate::outcome::{Counts, Keep, Outcome, Place, Progress, Request, Stopped};
+use crate::outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};
 use all_states::Swept;
 use form::{Folded, Packed};
 use retrace::retrace;
@@ -99,6 +99,7 @@ pub fn sweep<S: System, W: System>(
     let time = request.limits.time;
     let mut whole_scratch = whole.scratch();
     let mut best: Option<(Outcome, Answered)> = None;
+    let mut runs = Vec::new();
     let mut limit = None;
     'searches: loop {
         let mut larger = false;
@@ -121,6 +122,7 @@ pub fn sweep<S: System, W: System>(
                 _ => dfs(system, scratch, &request, progress),
             };
             let found = outcome.errors.len();
+            runs.extend(outcome.errors.iter().cloned());
             if found > best.as_ref().map_or(0, |(best, _)| best.errors.len()) {
                 best = Some((outcome.clone(), answered));
             }
@@ -149,8 +151,30 @@ pub fn sweep<S: System, W: System>(
         best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
     }
     match best {
-        Some((outcome, answered)) => (swept.with_runs(outcome, counts_errors), answered),
+        Some((mut outcome, answered)) => {
+            outcome.take_shorter(&runs);
+            (swept.with_runs(outcome, counts_errors), answered)
+        }
         None => (swept.without_run(limit), Answered::Sweep),
+    }
+}
+
+impl Outcome {
+    /// Takes the shortest runs that are known. That the search was bounded is nobody's concern.
+    fn take_shorter(&mut self, runs: &[Found]) {
+        for error in &mut self.errors {
+            let place = Place::of(error.violation);
+            let same = runs.iter().filter(|run| Place::of(run.violation) == place);
+            if let Some(run) = same.min_by_key(|run| run.steps.len())
+                && run.steps.len() < error.steps.len()
+            {
+                let occurrences = error.occurrences;
+                *error = Found { occurrences, ..run.clone() };
+            }
+        }
+        if self.stopped == Some(Stopped::Limit(Limit::States)) {
+            self.stopped = Some(Stopped::Errors);
+        }
     }
 }
 

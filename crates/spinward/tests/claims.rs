@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use spinward::{Check, Model, Property, Search, Verdict};
+use spinward::{Check, Model, Optimize, Por, Property, Search, Verdict};
 
 /// The counts, as in the first line of a model, and the verdict.
 fn summary(path: &Path, search: Search) -> [String; 2] {
@@ -14,7 +14,8 @@ fn summary(path: &Path, search: Search) -> [String; 2] {
         Ok(model) => model,
         Err(error) => panic!("{}: {error:?}", path.display()),
     };
-    let check = Check::new(model).property(Property::Ltl("never_0".into()));
+    let check = Check::new(model).por(Por::Off).optimize(Optimize::None);
+    let check = check.property(Property::Ltl("never_0".into()));
     let report = match check.search(search).errors(0).run() {
         Ok(report) => report,
         Err(error) => panic!("{}: {error}", path.display()),

@@ -116,6 +116,53 @@ const TRAPS: &[(&str, &str, Option<Conditions>)] = &[
         None,
     ),
     (
+        "chan c = [0] of { byte };
+         active proctype A() { if :: c!1 :: else -> assert(false) fi }
+         active proctype B() { byte x; x = 1; d_step { c?x; x = 0 } }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [0] of { byte };
+         active proctype A() {
+            byte x;
+            if :: c!1 :: else -> assert(false) fi;
+            end: x = 1; goto end
+         }
+         proctype B() { byte x; c?x; end: x = 1; goto end }
+         init { byte x; run B(); end: x = 1; goto end }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [0] of { byte }; byte g, h;
+         active proctype A() { atomic { g = 1; c!1 } }
+         active proctype B() { byte x; x = 1; atomic { c?x; h = 1 } }",
+        "g == h",
+        None,
+    ),
+    (
+        "chan c = [0] of { byte }; byte h;
+         active proctype A() { byte x; atomic { x = 1; c!1 }; end: false }
+         active proctype B() { byte x, y; y = 1; atomic { c?y; h = 1 }; end: false }
+         active proctype C() { assert(A:x == h) }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [0] of { byte }; byte h;
+         active proctype A() {
+            byte x;
+            skip; skip; skip; skip; skip; skip;
+            atomic { x = 1; here: c!1 };
+            end: false
+         }
+         active proctype B() { byte y; y = 1; atomic { c?y; h = 1 }; end: false }
+         active proctype C() { if :: A@here -> assert(false) :: h == 1 fi }",
+        "",
+        None,
+    ),
+    (
         "chan c = [1] of { byte };
          active proctype A() { c!1 }
          active proctype B() { byte x; if :: c?x :: else -> assert(false) fi }",
@@ -173,6 +220,17 @@ const TRAPS: &[(&str, &str, Option<Conditions>)] = &[
          active proctype A() { byte x; end: c?x; false }
          active proctype C() { c!1 }
          init { byte x; x = 1; run B(c) }",
+        "",
+        None,
+    ),
+    // One of many channels.
+    (
+        "typedef S { chan c = [1] of { byte }; chan d = [1] of { byte } }
+         typedef R { S s[2]; chan e = [1] of { byte } }
+         R r[2]; byte i = 1, j;
+         active proctype A() { r[1].s[0].c!2 }
+         active proctype B() { r[i].s[j].c!1; i = 1; j = 0 }
+         active proctype C() { byte k; r[1].s[0].c?k; assert(k == 2) }",
         "",
         None,
     ),

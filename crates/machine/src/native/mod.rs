@@ -252,6 +252,8 @@ fn channels_of(program: &Program, kinds: &Kinds, state: &ControlState) -> u64 {
     let channels = |id| {
         let transition = program.transition(id);
         match &transition.action {
+            // That a rendezvous is only to be looked at is an error whatever is offered, as in SPIN.
+            Action::Receive { channel, keep: true, .. } if kinds.is_rendezvous(channel) => u64::MAX,
             Action::Receive { channel, .. } => {
                 kinds.known(channel).map_or(u64::MAX, |known| walk::channel_bit(known.number))
             }

@@ -361,7 +361,7 @@ mod tests {
         let text = "byte g
              active proctype P() { byte x, y, z; x = 1; y = 1; z = 1; g = 2 }
              active proctype Q() { P:x == 1 }
-             active proctype R() provided (g < 2) { byte w; w = 1; g = 0 }
+             active proctype R() provided (g < 2) { byte u, v, w; u = 1; w = 1; g = 0 }
              never { do :: P:y == 1 od }";
         let program = super::super::tests::program(text);
         let claimed = Watched { claim: Some(program.claims[0]), ..Watched::default() };
@@ -370,6 +370,8 @@ mod tests {
         assert!(!resets(&checked, "P", "y = 1", "y"));
         assert!(resets(&checked, "P", "z = 1", "z"));
         assert!(resets(&checked, "R", "w = 1", "w"));
+        // `P:x` may mean a process of another type.
+        assert!(!resets(&checked, "R", "u = 1", "u"));
         // A claim that is not watched reads nothing.
         let unchecked = optimize_by(&program, &Watched::default(), &[Pass::Dead]);
         assert!(resets(&unchecked, "P", "y = 1", "y"));

@@ -28,6 +28,7 @@ use rustc_hash::FxHashSet;
 use super::access::{in_action, in_expr, is_harmless};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr, is_process, seen_by_others};
+use crate::independence::asks_who_is_ready;
 use crate::ir::{Action, Automaton, Expr, Place, Program, Space, StateId, Transition};
 
 pub(super) fn run(program: &mut Program, watched: &Watched) {
@@ -66,20 +67,11 @@ fn asks_too_much(program: &Program, watched: &Watched) -> bool {
     for_each_expr(program, watched, in_action, &mut |expr| {
         asks |= matches!(expr, Expr::Enabled(_) | Expr::PcValue(_) | Expr::NonProgress);
     });
-    asks || has_rendezvous(program) && program.automata.iter().any(|a| prefers_offers(program, a))
+    asks || has_rendezvous(program) && asks_who_is_ready(program, &watched.conditions)
 }
 
 fn has_rendezvous(program: &Program) -> bool {
     program.channels.iter().any(|kind| kind.capacity == 0)
-}
-
-/// Whether what a process can do may depend on whether a message that it offers is taken.
-fn prefers_offers(program: &Program, automaton: &Automaton) -> bool {
-    automaton.states.iter().any(|state| {
-        let all = || state.transition_ids().map(|id| program.transition(id));
-        all().any(|t| matches!(t.action, Action::Send { .. }))
-            && all().any(|t| t.escape > 0 || matches!(t.action, Action::Else))
-    })
 }
 
 fn has_escapes(program: &Program, automaton: &Automaton) -> bool {
