@@ -564,9 +564,7 @@ impl<'p> Analysis<'p> {
             .collect();
         if self.conditions.cycles {
             let ways: Vec<_> = moves.iter().map(|moves| moves.ends.as_slice()).collect();
-            while let Some(alone) = find_cycle(&ways, &alone).and_then(|at| alone[at].as_mut()) {
-                alone.turns = true;
-            }
+            cut_cycles(&ways, &mut alone);
         }
         let mut uses = self.channels_of(Some(body), &life.touches);
         // Whether there is room, or a message, is asked by who can do something else instead, and matters to
@@ -718,38 +716,38 @@ impl Touches<'_> {
     }
 }
 
-/// The first local state of a cycle of those in which a process may move alone and no cycle is broken, if
-/// there is one.
-fn find_cycle(ways: &[&[StateId]], alone: &[Option<Alone>]) -> Option<usize> {
-    const OPEN: u8 = 1;
-    const DONE: u8 = 2;
-    let counts = |state: usize| alone[state].as_ref().is_some_and(|alone| !alone.turns);
-    let mut marks = vec![0; ways.len()];
-    for start in (0..ways.len()).filter(|&state| counts(state)) {
-        let mut stack = Vec::new();
-        let mut enter = Some(start);
-        loop {
-            if let Some(state) = enter.take().filter(|&state| marks[state] != DONE) {
-                if marks[state] == OPEN {
-                    return Some(state);
-                }
-                marks[state] = OPEN;
-                stack.push((state, 0));
-            }
-            let Some((state, next)) = stack.last_mut() else {
-                break;
+/// Cuts each cycle of local states in which a process may move alone, where it closes in a depth-first walk.
+fn cut_cycles(ways: &[&[StateId]], alone: &mut [Option<Alone>]) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; ways.len()];
+    for start in 0..ways.len() {
+        if alone[start].is_none() || marks[start] != Mark::New {
+            continue;
+        }
+        marks[start] = Mark::Open;
+        let mut stack = vec![(start, 0)];
+        while let Some((state, next)) = stack.last_mut() {
+            let Some(&StateId(to)) = ways[*state].get(*next) else {
+                marks[*state] = Mark::Done;
+                stack.pop();
+                continue;
             };
-            match ways[*state].get(*next) {
-                Some(to) => {
-                    *next += 1;
-                    enter = Some(to.0 as usize).filter(|&to| counts(to));
+            *next += 1;
+            let to = usize::from(to);
+            let is_cut = alone[*state].as_ref().is_none_or(|alone| alone.turns);
+            match (&mut alone[to], marks[to]) {
+                (Some(alone), Mark::Open) if !is_cut => alone.turns = true,
+                (Some(_), Mark::New) => {
+                    marks[to] = Mark::Open;
+                    stack.push((to, 0));
                 }
-                None => {
-                    marks[*state] = DONE;
-                    stack.pop();
-                }
+                _ => {}
             }
         }
     }
-    None
 }
