@@ -409,7 +409,9 @@ impl<'p> Analysis<'p> {
             all.add_all(&moves.later);
             let lives = !all.creates.is_empty() || all.dies || all.counts_processes;
             let uses = !moves.first.uses.is_empty() || moves.later.uses.len() > 1;
-            let seen = anybody_peeps || self.watched.looks_at(&all);
+            // Who may not begin any more has not waited for nothing.
+            let provided = self.program.automaton(body).provided.is_some();
+            let seen = provided || anybody_peeps || self.watched.looks_at(&all);
             lives || uses || moves.cut || seen || self.globals.are_shared(body.0 as usize, &all)
         };
         let asks = |body: BodyId, state: StateId| {
@@ -630,9 +632,11 @@ impl<'p> Analysis<'p> {
                     || !it.remote_variables.is_empty()
                     || !it.remote_states.is_empty()
             };
-            let has_channels = |step: &InitStep| matches!(step, InitStep::NewChannel(..));
-            let takes_channels = dies && self.program.automaton(body).init.iter().any(has_channels);
-            if takes_channels || peeping().any(counts) {
+            // Which numbers are those of channels shows to who has one that is gone.
+            let is_channel = |step: &InitStep| matches!(step, InitStep::NewChannel(..));
+            let owns = |body: BodyId| self.program.automaton(body).init.iter().any(is_channel);
+            let channels = dies && owns(body) || all.creates.iter().any(|&body| owns(body));
+            if channels || peeping().any(counts) {
                 return None;
             }
         }

@@ -234,6 +234,33 @@ const TRAPS: &[(&str, &str, Option<Conditions>)] = &[
         "",
         None,
     ),
+    // Who may not begin any more, but has.
+    (
+        "byte g; chan c = [0] of { byte };
+         active proctype A() provided (g == 0) { byte x; end: atomic { x = 1; c!1 } }
+         active proctype B() { byte x; x = 1; endb: c?x }
+         active proctype C() { g = 1 }",
+        "",
+        None,
+    ),
+    // The number of a channel that is gone is that of another one.
+    (
+        "chan g;
+         proctype A() { chan c = [1] of { byte }; g = c }
+         proctype B() { chan c = [1] of { byte }; byte x; end: do :: x = 1 od }
+         active proctype C() { byte x; g != 0; g!1; end: do :: x = 1 od }
+         active proctype D() { byte x; run A(); x = 1; run B(); end: do :: x = 1 od }",
+        "",
+        None,
+    ),
+    (
+        "chan g;
+         proctype A() { chan c = [1] of { byte }; g = c }
+         proctype B() { chan c = [1] of { byte }; end: false }
+         init { run A(); run B(); end: false }",
+        "g == 0 || len(g) == 0",
+        None,
+    ),
     // A channel that is gone with its process.
     (
         "chan c = [1] of { chan };

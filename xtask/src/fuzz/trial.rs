@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spinward::{Check, Error, Model, ReasonCode, Report, Search};
+use spinward::{Check, Error, Model, Optimize, Por, ReasonCode, Report, Search};
 use spinward_machine::{Machine, Options, Step, System as _, Violation};
 use spinward_promela::{Loaded, load_text, pretty, render};
 use spinward_trail::run::Keep;
@@ -75,12 +75,13 @@ fn print_and_read(loaded: &Loaded) {
 
 /// Explores the model a bit.
 fn explore(model: &Model) {
-    let dfs = check(model, Search::Dfs);
-    let bfs = check(model, Search::Bfs);
-    if let (Some(dfs), Some(bfs)) = (&dfs, &bfs) {
-        compare(dfs, bfs);
+    let dfs = check(model, Search::Dfs, true);
+    let bfs = check(model, Search::Bfs, true);
+    let less = check(model, Search::Bfs, false);
+    if let (Some(dfs), Some(bfs), Some(less)) = (&dfs, &bfs, &less) {
+        compare(dfs, bfs, less);
     }
-    for report in [&dfs, &bfs].into_iter().flatten() {
+    for report in [&dfs, &bfs, &less].into_iter().flatten() {
         for error in report.errors.iter().take(5) {
             let trail = Trail::of_run(&model.program, error.watched.claim, &error.run, None);
             tell(model, &trail, error.violation);
@@ -93,9 +94,12 @@ fn explore(model: &Model) {
     }
 }
 
-/// Explores the model in one way; none if it has no first state.
-fn check(model: &Model, search: Search) -> Option<Report> {
-    let check = Check::new(model.clone()).search(search).errors(0);
+/// Explores the model in one way, all of it or what makes a difference; none if it has no first state.
+fn check(model: &Model, search: Search, all: bool) -> Option<Report> {
+    let mut check = Check::new(model.clone()).search(search).errors(0);
+    if all {
+        check = check.por(Por::Off).optimize(Optimize::None);
+    }
     match check.max_states(STATES).time(TIME).memory(MEMORY).run() {
         Ok(report) => {
             report.to_json();
@@ -106,20 +110,26 @@ fn check(model: &Model, search: Search) -> Option<Report> {
     }
 }
 
-/// Searches that have seen everything have seen the same.
-fn compare(dfs: &Report, bfs: &Report) {
+/// Searches that have seen everything have seen the same, and what was left out made no difference.
+fn compare(dfs: &Report, bfs: &Report, less: &Report) {
     let whole =
         |report: &Report| report.reasons.iter().all(|reason| reason.code == ReasonCode::NotChecked);
-    if !whole(dfs) || !whole(bfs) {
-        return;
-    }
-    let figures = |report: &Report| {
+    let errors = |report: &Report| {
         let mut kinds: Vec<_> = report.errors.iter().map(|it| (it.kind, it.line)).collect();
         kinds.sort_unstable();
-        let counts = &report.statistics;
-        (counts.states, counts.transitions, counts.error_count, kinds)
+        kinds
     };
-    assert_eq!(figures(dfs), figures(bfs), "dfs and bfs differ");
+    let figures = |report: &Report| {
+        let counts = &report.statistics;
+        (counts.states, counts.transitions, counts.error_count, errors(report))
+    };
+    if whole(dfs) && whole(bfs) {
+        assert_eq!(figures(dfs), figures(bfs), "dfs and bfs differ");
+    }
+    if whole(dfs) && whole(less) {
+        assert_eq!(errors(dfs), errors(less), "something was missed");
+        assert!(less.statistics.states <= dfs.statistics.states, "there are more states");
+    }
 }
 
 /// Replays a trail as it stands in its file and shows it in all ways.
