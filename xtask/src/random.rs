@@ -39,27 +39,41 @@ pub fn generate(options: &GenerateOptions) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Which random models to try, and by what
+#[derive(Clone, Debug, Args)]
+pub struct Sample {
+    /// How many models
+    #[arg(long, required_unless_present = "seconds")]
+    pub count: Option<u64>,
+    /// How long to go on, in seconds
+    #[arg(long)]
+    pub seconds: Option<u64>,
+    /// The seed of the first model; the others follow it [default: from the clock]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Models to work on at a time
+    #[arg(long, default_value_t = 1)]
+    pub jobs: usize,
+    /// Where failing models go [default: a folder in target]
+    #[arg(long)]
+    pub keep: Option<PathBuf>,
+    /// The checker [default: the release build]
+    #[arg(long)]
+    pub spinward: Option<PathBuf>,
+}
+
+impl Sample {
+    /// That of the test command.
+    pub fn for_seconds(seconds: u64, jobs: usize) -> Self {
+        Self { count: None, seconds: Some(seconds), seed: None, jobs, keep: None, spinward: None }
+    }
+}
+
 /// Compare our figures with SPIN's on random models
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// How many models
-    #[arg(long, required_unless_present = "seconds")]
-    count: Option<u64>,
-    /// How long to go on, in seconds
-    #[arg(long)]
-    seconds: Option<u64>,
-    /// The seed of the first model; the others follow it [default: from the clock]
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Models to work on at a time
-    #[arg(long, default_value_t = 1)]
-    jobs: usize,
-    /// Where failing models go [default: target/random-failures]
-    #[arg(long)]
-    keep: Option<PathBuf>,
-    /// The checker [default: the release build]
-    #[arg(long)]
-    spinward: Option<PathBuf>,
+    #[command(flatten)]
+    sample: Sample,
     /// Only see whether SPIN accepts and finishes the models
     #[arg(long)]
     spin_only: bool,
@@ -78,12 +92,7 @@ impl Options {
     /// The options of the test command.
     pub fn for_seconds(seconds: u64, jobs: usize) -> Self {
         Self {
-            count: None,
-            seconds: Some(seconds),
-            seed: None,
-            jobs,
-            keep: None,
-            spinward: None,
+            sample: Sample::for_seconds(seconds, jobs),
             spin_only: false,
             trails: false,
             stats: false,
@@ -94,12 +103,12 @@ impl Options {
 
 /// Runs the command.
 pub fn run(options: &Options) -> Result<ExitCode> {
-    let seed = options.seed.unwrap_or_else(clock);
+    let seed = options.sample.seed.unwrap_or_else(clock);
     println!("seed {seed}");
     let bench = Bench {
         spinward: match options.spin_only {
             true => None,
-            false => Some(Spinward::find(options.spinward.clone())?),
+            false => Some(Spinward::find(options.sample.spinward.clone())?),
         },
         compiler: match options.gcc {
             true => Compiler::GccQuick,
@@ -107,20 +116,21 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         },
         trails: options.trails,
         keep: options
+            .sample
             .keep
             .clone()
             .unwrap_or_else(|| crate::project_root().join("target/random-failures")),
     };
     let started = Instant::now();
     let over = AtomicBool::new(false);
-    let last = options.count.unwrap_or(u64::MAX);
+    let last = options.sample.count.unwrap_or(u64::MAX);
     let seeds =
         (0..last).map(|at| seed.wrapping_add(at)).take_while(|_| !over.load(Ordering::Relaxed));
-    let time = options.seconds.map(Duration::from_secs);
+    let time = options.sample.seconds.map(Duration::from_secs);
     let mut tally = Tally::default();
     let mut statistics = Statistics::default();
     workers::run(
-        options.jobs,
+        options.sample.jobs,
         seeds,
         |seed| {
             let model = generate::model(seed);

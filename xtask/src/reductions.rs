@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::fuzz::minimise;
 use crate::generate::race::{Race, race};
-use crate::random::{clock, same_nature};
+use crate::random::{Sample, clock, same_nature};
 use crate::spinward::{AS_IT_STANDS, Answer, Checked, FoundError, Spinward};
 use crate::{Tally, workers};
 
@@ -32,52 +32,36 @@ const SHRINKING: Duration = Duration::from_secs(45);
 /// Compare searches that leave out states with one that does not, on random models
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// How many models
-    #[arg(long, required_unless_present = "seconds")]
-    count: Option<u64>,
-    /// How long to go on, in seconds
-    #[arg(long)]
-    seconds: Option<u64>,
-    /// The seed of the first model; the others follow it [default: from the clock]
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Models to work on at a time
-    #[arg(long, default_value_t = 1)]
-    jobs: usize,
-    /// Where failing models go [default: target/reduction-failures]
-    #[arg(long)]
-    keep: Option<PathBuf>,
-    /// The checker [default: the release build]
-    #[arg(long)]
-    spinward: Option<PathBuf>,
+    #[command(flatten)]
+    sample: Sample,
 }
 
 impl Options {
     /// The options of the test command.
     pub fn for_seconds(seconds: u64, jobs: usize) -> Self {
-        Self { count: None, seconds: Some(seconds), seed: None, jobs, keep: None, spinward: None }
+        Self { sample: Sample::for_seconds(seconds, jobs) }
     }
 }
 
 /// Runs the command.
-pub fn run(options: &Options) -> Result<ExitCode> {
-    let first = options.seed.unwrap_or_else(clock);
+pub fn run(Options { sample }: &Options) -> Result<ExitCode> {
+    let first = sample.seed.unwrap_or_else(clock);
     println!("seed {first}");
-    let keep = options.keep.clone();
+    let keep = sample.keep.clone();
     let bench = Bench {
-        spinward: Spinward::find(options.spinward.clone())?,
+        spinward: Spinward::find(sample.spinward.clone())?,
         keep: keep.unwrap_or_else(|| crate::project_root().join("target/reduction-failures")),
     };
     let started = Instant::now();
-    let time = options.seconds.map(Duration::from_secs);
-    let seeds = (0..options.count.unwrap_or(u64::MAX))
+    let time = sample.seconds.map(Duration::from_secs);
+    let seeds = (0..sample.count.unwrap_or(u64::MAX))
         .map(|at| first.wrapping_add(at))
         .take_while(|_| time.is_none_or(|time| started.elapsed() < time));
     let mut tally = Tally::default();
     let mut wrong = 0_u64;
     let (mut all, mut visited) = (0, 0);
     workers::run(
-        options.jobs,
+        sample.jobs,
         seeds,
         |seed| (seed, bench.attempt(seed)),
         |(seed, tried)| match tried {

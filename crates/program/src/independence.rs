@@ -118,17 +118,16 @@ pub struct Conditions {
     pub cycles: bool,
 }
 
-impl Default for Conditions {
-    fn default() -> Self {
-        Self {
-            globals: true,
-            channels: true,
-            room: true,
-            lives: true,
-            visibility: true,
-            cycles: true,
-        }
-    }
+impl Conditions {
+    /// All of them.
+    pub const ALL: Self = Self {
+        globals: true,
+        channels: true,
+        room: true,
+        lives: true,
+        visibility: true,
+        cycles: true,
+    };
 }
 
 impl Independence {
@@ -204,7 +203,7 @@ impl End {
 /// Whether it matters to some process, or to who watches conditions of a program, if others are ready for a
 /// rendezvous, other than that it waits until they are.
 pub fn asks_who_is_ready(program: &Program, watched: &[u32]) -> bool {
-    Analysis::new(program, watched, false, Conditions::default()).asks_who_is_ready
+    Analysis::new(program, watched, false, Conditions::ALL).asks_who_is_ready
 }
 
 /// How many processes of a body there may be at a time.

@@ -220,7 +220,7 @@ impl Running<'_> {
         if optimized.is_none() && !reduces {
             return Ok(None);
         }
-        let reduce = reduces.then(Conditions::default);
+        let reduce = reduces.then_some(Conditions::ALL);
         let options = Options { reduce, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
     }

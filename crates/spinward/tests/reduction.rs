@@ -17,14 +17,7 @@ use spinward_search::sweep::sweep;
 use spinward_search::{Limits, Outcome, Progress, Request};
 use spinward_store::Table;
 
-const ALL: Conditions = Conditions {
-    globals: true,
-    channels: true,
-    room: true,
-    lives: true,
-    visibility: true,
-    cycles: true,
-};
+const ALL: Conditions = Conditions::ALL;
 
 /// A model, a condition on it that must hold, and the condition for a reduction without which an error in it
 /// is missed.
