@@ -302,13 +302,3 @@ fn states_without_dead_locals_are_bisimilar_in_the_bundled_models() {
         models("../../models").iter().map(|path| without_dead_is_bisimilar(path)).sum();
     assert!(changed > 10_000, "{changed}");
 }
-
-/// For models by the hundred, as `cargo xtask generate` makes them.
-#[test]
-#[ignore = "asks for a folder of models in `MODELS`"]
-fn the_same_goes_wrong_in_other_models() {
-    let folder = std::env::var("MODELS").expect("a folder");
-    compare_all(&folder);
-    let changed: usize = models(&folder).iter().map(|path| without_dead_is_bisimilar(path)).sum();
-    println!("{changed} states have dead locals that are not 0");
-}

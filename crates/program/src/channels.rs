@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::Program;
-use crate::ir::{Action, ChannelTypeId, InitStep, Place, ReceiveArg, Space};
+use crate::access::written;
+use crate::ir::{ChannelTypeId, InitStep, Place, Space};
 use crate::touches::overlap;
 
 /// By the offset of a global variable that always holds the same channel: its number and its kind.
@@ -28,17 +29,7 @@ pub fn fixed_channels(program: &Program) -> BTreeMap<u32, (i32, ChannelTypeId)> 
         }
     }
     for transition in &program.transitions {
-        match &transition.action {
-            Action::Assign(place, _) => forget(place),
-            Action::AssignAll(pairs) => pairs.iter().for_each(|(place, _)| forget(place)),
-            Action::Run { result: Some(place), .. } => forget(place),
-            Action::Receive { args, .. } => args.iter().for_each(|arg| {
-                if let ReceiveArg::Store(place) = arg {
-                    forget(place);
-                }
-            }),
-            _ => {}
-        }
+        written(&transition.action, &mut |place, _| forget(place));
     }
     fixed
 }

@@ -6,6 +6,7 @@
 //! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
 //! out of it, [`independence`] tells what may be left out of a search of it, [`graph`] draws it.
 
+mod access;
 pub mod channels;
 pub mod graph;
 pub mod independence;

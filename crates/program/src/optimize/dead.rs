@@ -19,9 +19,9 @@
 
 use std::ops::Range;
 
-use super::access::{in_expr, in_place, is_harmless, written};
 use super::bytes::Bytes;
 use super::{Watched, access, is_process, seen_by_others};
+use crate::access::{in_expr, in_place, is_harmless, written};
 use crate::ir::{Action, Automaton, BodyId, Expr, InitStep, Place, Program, Space, StateId};
 
 /// A body whose locals, times its local states, take more bytes is left as it is.

@@ -8,8 +8,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::access::written;
 use super::bytes::Bytes;
+use crate::access::written;
 use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, Program, ReceiveArg, Space};
 
 pub(super) fn run(program: &mut Program) {

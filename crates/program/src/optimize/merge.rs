@@ -25,9 +25,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::access::{in_action, in_expr, is_harmless};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr, is_process, seen_by_others};
+use crate::access::{in_action, in_expr, is_harmless};
 use crate::independence::asks_who_is_ready;
 use crate::ir::{Action, Automaton, Expr, Place, Program, Space, StateId, Transition};
 

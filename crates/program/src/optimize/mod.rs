@@ -12,7 +12,6 @@
 //!
 //! *Cost*: about linear in the size of the program, times the bytes of a process's locals.
 
-mod access;
 mod bytes;
 pub mod dead;
 mod fold;
@@ -21,6 +20,7 @@ mod unread;
 
 use std::ops::Range;
 
+use crate::access;
 use crate::ir::{Action, Automaton, BodyId, BodyKind, Expr, Program};
 use bytes::Bytes;
 

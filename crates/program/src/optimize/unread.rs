@@ -10,9 +10,9 @@
 //! assignment stays if computing its value or finding its place may go wrong. Channels are left alone,
 //! and so are deterministic processes, in which a second possible assignment is an error.
 
-use super::access::{in_action, in_expr, in_place, is_harmless, written};
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr};
+use crate::access::{in_action, in_expr, in_place, is_harmless, written};
 use crate::ir::{Action, Expr, Place, Program, ReceiveArg, Space, Type};
 
 pub(super) fn run(program: &mut Program, watched: &Watched) {

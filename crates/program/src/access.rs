@@ -3,7 +3,7 @@
 use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, ReceiveArg};
 
 /// Calls `visit` with an expression and all inside of it.
-pub(super) fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     visit(expr);
     match expr {
         Expr::Const(_)
@@ -45,12 +45,12 @@ pub(super) fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
 }
 
 /// Likewise for the indexes of a place.
-pub(super) fn in_place(place: &Place, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn in_place(place: &Place, visit: &mut dyn FnMut(&Expr)) {
     place.indexes.iter().for_each(|index| in_expr(&index.value, visit));
 }
 
 /// Likewise for the arguments of a receive.
-pub(super) fn in_args(args: &[ReceiveArg], visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn in_args(args: &[ReceiveArg], visit: &mut dyn FnMut(&Expr)) {
     for arg in args {
         match arg {
             ReceiveArg::Store(place) => in_place(place, visit),
@@ -61,7 +61,7 @@ pub(super) fn in_args(args: &[ReceiveArg], visit: &mut dyn FnMut(&Expr)) {
 }
 
 /// Likewise for what happens when a block comes to life.
-pub(super) fn in_init(step: &InitStep, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn in_init(step: &InitStep, visit: &mut dyn FnMut(&Expr)) {
     match step {
         InitStep::Store(place, value) => {
             in_place(place, visit);
@@ -73,7 +73,7 @@ pub(super) fn in_init(step: &InitStep, visit: &mut dyn FnMut(&Expr)) {
 
 /// Likewise for all that a transition evaluates. A `d_step` evaluates nothing by itself. Nor does what
 /// is printed count, unless printing it may go wrong.
-pub(super) fn in_action(action: &Action, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn in_action(action: &Action, visit: &mut dyn FnMut(&Expr)) {
     match action {
         Action::Skip | Action::Else | Action::Die | Action::DStep { .. } | Action::C(_) => {}
         Action::Condition(value) | Action::Assert(value) | Action::SetOwnPriority(value) => {
@@ -119,7 +119,7 @@ pub(super) fn in_action(action: &Action, visit: &mut dyn FnMut(&Expr)) {
 
 /// Calls `visit` with every variable that a transition sets, in order, and with the value if it is
 /// assigned; for those inside of a `d_step` ask them.
-pub(super) fn written(action: &Action, visit: &mut dyn FnMut(&Place, Option<&Expr>)) {
+pub(crate) fn written(action: &Action, visit: &mut dyn FnMut(&Place, Option<&Expr>)) {
     match action {
         Action::Assign(place, value) => visit(place, Some(value)),
         Action::AssignAll(pairs) => {
@@ -136,7 +136,7 @@ pub(super) fn written(action: &Action, visit: &mut dyn FnMut(&Place, Option<&Exp
 }
 
 /// Whether computing an expression cannot go wrong, so that it may be left out.
-pub(super) fn is_harmless(expr: &Expr) -> bool {
+pub(crate) fn is_harmless(expr: &Expr) -> bool {
     let mut harmless = true;
     in_expr(expr, &mut |inner| {
         harmless &= match inner {
