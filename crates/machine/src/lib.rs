@@ -11,6 +11,7 @@ mod machine;
 mod memory;
 mod native;
 mod shape;
+mod symmetry;
 pub mod system;
 mod touched;
 pub mod view;
@@ -18,6 +19,7 @@ pub mod violation;
 
 pub use explore::Scratch;
 pub use machine::{Config, Machine, Move, Options};
+pub use symmetry::{Quotient, QuotientScratch};
 pub use system::{Actor, Flow, Footprint, Sink, Step, System};
 pub use view::View;
 pub use violation::{RuntimeError, Violation};

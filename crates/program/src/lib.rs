@@ -13,6 +13,7 @@ pub mod independence;
 pub mod ir;
 pub mod lower;
 pub mod optimize;
+pub mod symmetry;
 pub mod touches;
 
 pub use ir::Program;

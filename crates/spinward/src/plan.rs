@@ -198,9 +198,6 @@ impl Method {
         if check.por == Some(Por::Transactions) {
             return not_available("the reduction 'transactions'".into());
         }
-        if check.symmetry {
-            return not_available("symmetry reduction".into());
-        }
         let table = TableOptions::of(check)?;
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));

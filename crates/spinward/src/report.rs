@@ -36,6 +36,8 @@ pub struct Report {
     pub store: &'static str,
     /// Whether partial-order reduction is in effect.
     pub por: bool,
+    /// Whether interchangeable processes were not told apart.
+    pub symmetry: bool,
     /// The optimization in effect.
     pub optimize: &'static str,
     /// After a search with a lossy store: how the next one can miss less.
@@ -70,6 +72,7 @@ impl Report {
             guide: "none",
             store: "none",
             por: false,
+            symmetry: false,
             optimize: "none",
             recommendation: None,
             audit: None,

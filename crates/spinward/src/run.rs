@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use spinward_machine::system::length;
-use spinward_machine::{Machine, Options, System as _, Violation};
+use spinward_machine::{Machine, Options, Quotient, System, Violation};
 use spinward_program::Program;
 use spinward_program::independence::Conditions;
 use spinward_program::ir::BodyId;
 use spinward_program::optimize::{Watched, optimize_by};
+use spinward_program::symmetry::{NotSymmetric, keep_constants};
 use spinward_search::bfs::{bfs, bfs_of_less};
 use spinward_search::dfs::dfs;
 use spinward_search::lossy::lossy;
@@ -17,11 +18,11 @@ use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep::{Answered, sweep};
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
-use spinward_store::Omissions;
+use spinward_store::{Omissions, Table};
 
 use crate::Error;
 use crate::check::Check;
-use crate::lossy::{describe, recommend};
+use crate::lossy::{TableOptions, describe, recommend};
 use crate::memory;
 use crate::options::{Engine, Search};
 use crate::plan::{Algorithm, Method, Plan, Task};
@@ -59,6 +60,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         tried: Vec::new(),
         endless_atomic: false,
         reduced: false,
+        symmetric: false,
         most_omissions: 0.0,
         recommendation: None,
     };
@@ -74,6 +76,20 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     }
     Ok(running.finish(plan))
 }
+
+/// What a search works on.
+#[derive(Clone, Copy)]
+struct Systems<'m> {
+    /// The machine with all moves and states.
+    whole: &'m Machine,
+    /// Whether the one that is searched leaves out some.
+    less: bool,
+    /// Whether it leaves out moves.
+    reduces: bool,
+}
+
+/// What a lossy search was asked for, what it had, and what it missed.
+type Lost = (TableOptions, Table, Omissions);
 
 /// The state of a check between its searches.
 struct Running<'a> {
@@ -100,6 +116,8 @@ struct Running<'a> {
     endless_atomic: bool,
     /// Whether any search left out moves that make no difference.
     reduced: bool,
+    /// Whether in any search interchangeable processes were not told apart.
+    symmetric: bool,
     /// What the lossy search that lost most probably lost.
     most_omissions: f64,
     recommendation: Option<Recommendation>,
@@ -128,37 +146,27 @@ impl Running<'_> {
             reduces: self.method.reduces,
         };
         self.reduced |= machine.reduces();
-        let mut scratch = machine.scratch();
+        let quotient = self.quotient(machine);
         let started = Instant::now();
-        let mut lost = None;
-        let outcome = match self.method.algorithm {
-            Algorithm::Sweep => {
-                let (outcome, answered) = if machine.reduces() {
-                    sweep(&Reduced(machine), &whole, &mut scratch, &request, progress)
-                } else {
-                    sweep(machine, &whole, &mut scratch, &request, progress)
-                };
-                self.shown = match answered {
-                    Answered::Sweep | Answered::Retraced => self.shown,
-                    Answered::BreadthFirst => Search::Bfs,
-                    Answered::DepthFirst => Search::Dfs,
-                };
-                outcome
+        let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
+        let systems = Systems { whole: &whole, less, reduces: machine.reduces() };
+        let (outcome, lost, scratch) = match &quotient {
+            None => {
+                let mut scratch = machine.scratch();
+                let (outcome, lost) =
+                    self.search(machine, &mut scratch, systems, &request, progress)?;
+                (outcome, lost, scratch)
             }
-            Algorithm::Dfs => dfs(machine, &mut scratch, &request, progress),
-            Algorithm::Bfs if std::ptr::eq(machine, &whole) => {
-                bfs(machine, &mut scratch, &request, progress)
-            }
-            Algorithm::Bfs => bfs_of_less(machine, &whole, &mut scratch, &request, progress),
-            Algorithm::Stateless => stateless(&Reduced(machine), &mut scratch, &request, progress),
-            Algorithm::Lossy(asked) => {
-                // A table is used all over, so it must fit into what is free now.
-                let free = memory::free_memory().unwrap_or(u64::MAX);
-                let table = asked.table(budget.min(free))?;
-                let reduced = Reduced(machine);
-                let (outcome, omissions) = lossy(&reduced, &mut scratch, &request, table, progress);
-                lost = Some((asked, table, omissions));
-                outcome
+            Some(quotient) => {
+                let mut scratch = quotient.scratch();
+                let (mut outcome, lost) =
+                    self.search(quotient, &mut scratch, systems, &request, progress)?;
+                for found in &mut outcome.errors {
+                    if confirm(&program, task, found).is_err() {
+                        found.steps = quotient.unfold(&found.steps, found.violation, &whole);
+                    }
+                }
+                (outcome, lost, quotient.machine_scratch(scratch))
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
@@ -182,6 +190,76 @@ impl Running<'_> {
             }
         }
         self.take_errors(task, outcome.errors)
+    }
+
+    /// Runs the search that was asked for.
+    fn search<S: System>(
+        &mut self,
+        system: &S,
+        scratch: &mut S::Scratch,
+        Systems { whole, less, reduces }: Systems<'_>,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(Outcome, Option<Lost>), Error> {
+        let mut lost = None;
+        let outcome = match self.method.algorithm {
+            Algorithm::Sweep => {
+                let (outcome, answered) = if reduces {
+                    sweep(&Reduced(system), whole, scratch, request, progress)
+                } else {
+                    sweep(system, whole, scratch, request, progress)
+                };
+                self.shown = match answered {
+                    Answered::Sweep | Answered::Retraced => self.shown,
+                    Answered::BreadthFirst => Search::Bfs,
+                    Answered::DepthFirst => Search::Dfs,
+                };
+                outcome
+            }
+            Algorithm::Dfs => dfs(system, scratch, request, progress),
+            Algorithm::Bfs if less => bfs_of_less(system, whole, scratch, request, progress),
+            Algorithm::Bfs => bfs(system, scratch, request, progress),
+            Algorithm::Stateless => stateless(&Reduced(system), scratch, request, progress),
+            Algorithm::Lossy(asked) => {
+                // A table is used all over, so it must fit into what is free now.
+                let budget = request.limits.memory.unwrap_or(u64::MAX);
+                let free = memory::free_memory().unwrap_or(u64::MAX);
+                let table = asked.table(budget.min(free))?;
+                let (outcome, omissions) =
+                    lossy(&Reduced(system), scratch, request, table, progress);
+                lost = Some((asked, table, omissions));
+                outcome
+            }
+        };
+        Ok((outcome, lost))
+    }
+
+    /// The machine without telling apart who can be interchanged, if that was asked for and pays.
+    fn quotient<'m>(&mut self, machine: &'m Machine) -> Option<Quotient<'m>> {
+        if !self.check.symmetry {
+            return None;
+        }
+        let why = match Quotient::new(machine) {
+            Ok(quotient) if quotient.pays() => {
+                self.symmetric = true;
+                return Some(quotient);
+            }
+            Ok(_) => "states that differ only in who is who are rare".into(),
+            Err(NotSymmetric { why, because }) => {
+                let statement = because.map(|id| machine.program().transition(id).element);
+                statement.map_or(why.clone(), |id| {
+                    let program = machine.program();
+                    let element = program.element(id);
+                    let (path, line) =
+                        (program.source.path(element.span), program.source.line(element.span));
+                    format!("{why}: '{}' at {}:{line}", element.text, path.display())
+                })
+            }
+        };
+        self.method
+            .notes
+            .push(format!("processes are told apart, --symmetry has no effect: {why}"));
+        None
     }
 
     /// The machine that does what a program says.
@@ -220,6 +298,9 @@ impl Running<'_> {
         if optimized.is_none() && !reduces {
             return Ok(None);
         }
+        let optimized = optimized.map(|program| {
+            if self.check.symmetry { Arc::new(keep_constants(&program)) } else { program }
+        });
         let reduce = reduces.then_some(Conditions::ALL);
         let options = Options { reduce, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
@@ -385,6 +466,7 @@ impl Running<'_> {
             guide: "none",
             store: self.method.store().name(),
             por: self.reduced,
+            symmetry: self.symmetric,
             optimize: if self.method.optimizes.is_some() { "full" } else { "none" },
             recommendation: self.recommendation,
             audit: None,

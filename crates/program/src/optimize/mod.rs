@@ -77,7 +77,7 @@ pub fn optimize_by(program: &Program, watched: &Watched, passes: &[Pass]) -> Pro
 }
 
 /// Whether a body is that of processes.
-fn is_process(kind: BodyKind) -> bool {
+pub(crate) fn is_process(kind: BodyKind) -> bool {
     matches!(kind, BodyKind::Proctype | BodyKind::Init)
 }
 

@@ -1,0 +1,324 @@
+//! Who may be interchanged with whom, as long as certain processes are alive.
+//!
+//! *Idea*: to exchange two processes is to exchange all that tells one from the other: their numbers, the values of their
+//! parameters, channels of their own, elements of arrays, and further processes that belong to these. Starting with two
+//! processes, what must go along with them is collected; if in the end nothing that never changes (constants) is
+//! other than before, they are interchangeable. That is so for all pairs out of a set if it is so for
+//! one of them and each other. Each such process with all that goes along with it is a *member*.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use spinward_program::ir::ChannelTypeId;
+use spinward_program::symmetry::{BodySorts, Constant, Key, Sort, Symmetry};
+
+use crate::memory::load;
+use crate::shape::{Header, Placed, Shape};
+
+/// A value of a sort, and what it stands for: a process, a channel, an element of each array that has it as index.
+pub(super) type Thing = (Sort, i32);
+
+/// Values of things are below this.
+const MAX_VALUE: i32 = 1 << 16;
+
+/// All members there are, as long as certain processes are alive and what never changes is the same.
+#[derive(Debug)]
+pub(super) struct Members {
+    /// The number of the shape.
+    pub shape: u32,
+    /// Where what never changes is, and what it is.
+    pub constants: Vec<(u32, u8)>,
+    /// The members, one after the other: their things, in the same order for all of a set.
+    pub things: Vec<Vec<Thing>>,
+    /// Those that are interchangeable stand together.
+    pub sets: Vec<Range<usize>>,
+    /// By sort and value: whose thing it is, and which of its things.
+    whose: Vec<Vec<Option<(u16, u16)>>>,
+}
+
+impl Members {
+    /// Whose thing a value is, and which of its things.
+    pub fn whose(&self, sort: Sort, value: i32) -> Option<(usize, usize)> {
+        let index = usize::try_from(value).ok()?;
+        let (member, thing) = (*self.whose[sort.0].get(index)?)?;
+        Some((usize::from(member), usize::from(thing)))
+    }
+
+    /// What a value becomes if members take the places of others.
+    pub fn moved(&self, sort: Sort, value: i32, places: &[usize]) -> i32 {
+        match self.whose(sort, value) {
+            Some((member, thing)) => self.things[places[member]][thing].1,
+            None => value,
+        }
+    }
+
+    /// Whether a state of that shape has the same in what never changes.
+    pub fn suit(&self, state: &[u8]) -> bool {
+        self.constants.iter().all(|&(at, byte)| state[at as usize] == byte)
+    }
+
+    /// Nobody, of states of a shape.
+    pub fn none(shape: &Shape) -> Self {
+        let (constants, things, sets, whose) = Default::default();
+        Self { shape: shape.id, constants, things, sets, whose }
+    }
+
+    /// Those of a state of which nothing may be created any more.
+    pub fn new(symmetry: &Symmetry, header: &Header, shape: &Shape, state: &[u8]) -> Self {
+        let finder = Finder { symmetry, header, shape, state };
+        let mut members = Self {
+            shape: shape.id,
+            constants: finder.constant_bytes(),
+            things: Vec::new(),
+            sets: Vec::new(),
+            whose: vec![Vec::new(); symmetry.terms.len()],
+        };
+        for first in 0..shape.processes.len() {
+            members.add_set(&finder, first);
+        }
+        members
+    }
+
+    /// Adds a process and all that are interchangeable with it.
+    fn add_set(&mut self, finder: &Finder<'_>, first: usize) {
+        let mut set: Vec<Vec<Thing>> = Vec::new();
+        let mut taken = BTreeSet::new();
+        for other in first + 1..finder.shape.processes.len() {
+            let Some(pairs) = finder.exchange(first, other) else {
+                continue;
+            };
+            let known = pairs.iter().flat_map(|(a, b)| [a, b]);
+            if known.into_iter().any(|&(sort, value)| self.whose(sort, value).is_some()) {
+                continue;
+            }
+            // In one order for all.
+            let mut pairs = pairs;
+            pairs.sort_unstable();
+            let (own, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            if set.is_empty() {
+                taken.extend(own.iter().copied());
+                set.push(own.clone());
+            }
+            if set[0] == own && !theirs.iter().any(|thing| taken.contains(thing)) {
+                taken.extend(theirs.iter().copied());
+                set.push(theirs);
+            }
+        }
+        if set.len() < 2 {
+            return;
+        }
+        let start = self.things.len();
+        for things in set {
+            let member = self.things.len() as u16;
+            for (number, &(Sort(sort), value)) in things.iter().enumerate() {
+                let whose = &mut self.whose[sort];
+                let index = value as usize;
+                whose.resize(whose.len().max(index + 1), None);
+                whose[index] = Some((member, number as u16));
+            }
+            self.things.push(things);
+        }
+        self.sets.push(start..self.things.len());
+    }
+}
+
+/// The process that a channel was created with.
+pub(super) fn creator(shape: &Shape, channel: &Placed<ChannelTypeId>) -> Option<usize> {
+    shape.processes.iter().rposition(|process| process.offset < channel.offset)
+}
+
+/// Looks at one state.
+struct Finder<'a> {
+    symmetry: &'a Symmetry,
+    header: &'a Header,
+    shape: &'a Shape,
+    state: &'a [u8],
+}
+
+/// Things that are exchanged.
+#[derive(Default)]
+struct Exchange {
+    with: BTreeMap<Thing, Thing>,
+    /// What goes along with the first process, and what with the second.
+    pairs: Vec<(Thing, Thing)>,
+}
+
+impl Exchange {
+    /// Adds two things; false if one of them is exchanged with something else.
+    fn add(&mut self, one: Thing, other: Thing) -> bool {
+        match (self.with.get(&one), self.with.get(&other)) {
+            (None, None) if one == other => true,
+            (None, None) => {
+                self.with.insert(one, other);
+                self.with.insert(other, one);
+                self.pairs.push((one, other));
+                true
+            }
+            (known, _) => known == Some(&other),
+        }
+    }
+
+    fn of(&self, thing: Thing) -> Thing {
+        self.with.get(&thing).copied().unwrap_or(thing)
+    }
+
+    fn value(&self, sort: Option<Sort>, value: i32) -> i32 {
+        sort.map_or(value, |sort| self.of((sort, value)).1)
+    }
+}
+
+impl Finder<'_> {
+    fn body(&self, process: usize) -> &BodySorts {
+        &self.symmetry.bodies[self.shape.processes[process].kind.0 as usize]
+    }
+
+    fn variables(&self, process: usize) -> usize {
+        self.shape.processes[process].offset + self.header.process
+    }
+
+    fn constant(&self, process: usize, constant: &Constant) -> i32 {
+        load(self.state, self.variables(process) + constant.offset as usize, constant.scalar)
+    }
+
+    /// All that never changes.
+    fn constant_bytes(&self) -> Vec<(u32, u8)> {
+        let mut spans = Vec::new();
+        let globals = self.symmetry.globals.iter().filter(|cell| cell.constant);
+        let globals = globals.map(|cell| (self.header.globals + cell.offset as usize, cell.scalar));
+        spans.extend(globals);
+        for process in 0..self.shape.processes.len() {
+            let start = self.variables(process);
+            let constants = self.body(process).constants.iter();
+            spans.extend(constants.map(|it| (start + it.offset as usize, it.scalar)));
+        }
+        let bytes = spans.into_iter().flat_map(|(at, scalar)| at..at + scalar.bytes() as usize);
+        bytes.map(|at| (at as u32, self.state[at])).collect()
+    }
+
+    /// What must be exchanged if two processes are, if that makes no difference.
+    fn exchange(&self, one: usize, other: usize) -> Option<Vec<(Thing, Thing)>> {
+        let mut exchange = Exchange::default();
+        if !exchange.add((Sort::PROCESS, one as i32), (Sort::PROCESS, other as i32)) {
+            return None;
+        }
+        let mut done = 0;
+        while let Some(&(one, other)) = exchange.pairs.get(done) {
+            done += 1;
+            if !self.may_exchange(one, other) || !self.go_along(one, other, &mut exchange) {
+                return None;
+            }
+        }
+        self.changes_nothing(&exchange).then_some(exchange.pairs)
+    }
+
+    fn may_exchange(&self, one: Thing, other: Thing) -> bool {
+        let ((sort, one), (_, other)) = (one, other);
+        let index = |value: i32| usize::try_from(value).unwrap_or(usize::MAX);
+        let alike = match sort {
+            Sort::PROCESS => {
+                let body = |it: i32| self.shape.processes.get(index(it)).map(|it| it.kind);
+                body(one) == body(other) && body(one).is_some() && self.body(index(one)).may_move
+            }
+            Sort::CHANNEL => {
+                let kind = |it: i32| self.shape.channels.get(index(it - 1)).map(|it| it.kind);
+                kind(one) == kind(other) && kind(one).is_some() && self.symmetry.channels_move
+            }
+            _ => true,
+        };
+        let allowed = |value| value < MAX_VALUE && self.symmetry.allows(sort, value);
+        alike && [one, other].into_iter().all(|value| value >= 0 && allowed(value))
+    }
+
+    /// Adds what goes along with two things.
+    fn go_along(&self, one: Thing, other: Thing, exchange: &mut Exchange) -> bool {
+        let mut fits = true;
+        if one.0 == Sort::PROCESS {
+            let (one, other) = (one.1 as usize, other.1 as usize);
+            for constant in &self.body(one).constants {
+                let values = (self.constant(one, constant), self.constant(other, constant));
+                fits &= match constant.sort {
+                    Some(sort) => exchange.add((sort, values.0), (sort, values.1)),
+                    None => values.0 == values.1,
+                };
+            }
+            let channels = |process| {
+                let all = self.shape.channels.iter().enumerate();
+                let own = all.filter(move |(_, it)| creator(self.shape, it) == Some(process));
+                own.map(|(index, _)| (Sort::CHANNEL, index as i32 + 1))
+            };
+            for (one, other) in channels(one).zip(channels(other)) {
+                fits &= exchange.add(one, other);
+            }
+        }
+        // What is in arrays for the one, for ever, goes with what is in them for the other.
+        let start = self.header.globals;
+        for cell in self.symmetry.globals.iter().filter(|cell| cell.constant) {
+            if let (Some(key), Some(sort)) = (cell.key, cell.sort)
+                && (key.sort, key.value) == one
+            {
+                let value = |at: i64| load(self.state, start + at as usize, cell.scalar);
+                let at = i64::from(cell.offset);
+                let there = at + i64::from(other.1 - one.1) * i64::from(key.stride);
+                fits &= exchange.add((sort, value(at)), (sort, value(there)));
+            }
+        }
+        // And so do processes that are told apart by them.
+        for process in 0..self.shape.processes.len() {
+            let thing = (Sort::PROCESS, process as i32);
+            if exchange.of(thing) == thing && self.has(process, one) {
+                let partner = (0..self.shape.processes.len()).find(|&it| {
+                    let partner = (Sort::PROCESS, it as i32);
+                    exchange.of(partner) == partner && self.would_become(process, it, exchange)
+                });
+                fits &= partner.is_some_and(|it| exchange.add(thing, (Sort::PROCESS, it as i32)));
+            }
+        }
+        fits
+    }
+
+    /// Whether a thing is a constant of a process.
+    fn has(&self, process: usize, thing: Thing) -> bool {
+        self.body(process).constants.iter().any(|constant| {
+            constant.sort == Some(thing.0) && self.constant(process, constant) == thing.1
+        })
+    }
+
+    /// Whether the constants of a process become those of another, as far as that is known.
+    fn would_become(&self, one: usize, other: usize, exchange: &Exchange) -> bool {
+        let kind = |process: usize| self.shape.processes[process].kind;
+        kind(one) == kind(other)
+            && self.body(one).constants.iter().all(|constant| {
+                let value = exchange.value(constant.sort, self.constant(one, constant));
+                value == self.constant(other, constant)
+            })
+    }
+
+    /// Whether all that never changes stays as it is.
+    fn changes_nothing(&self, exchange: &Exchange) -> bool {
+        let place = |offset: u32, key: Option<Key>| {
+            key.map_or(i64::from(offset), |key| {
+                let value = exchange.of((key.sort, key.value)).1;
+                i64::from(offset) + i64::from(value - key.value) * i64::from(key.stride)
+            })
+        };
+        let constants = self.symmetry.globals.iter().filter(|cell| cell.constant);
+        let value = |at: i64, scalar| load(self.state, self.header.globals + at as usize, scalar);
+        let globals = constants.clone().all(|cell| {
+            let before = value(i64::from(cell.offset), cell.scalar);
+            exchange.value(cell.sort, before) == value(place(cell.offset, cell.key), cell.scalar)
+        });
+        globals
+            && (0..self.shape.processes.len()).all(|process| {
+                let there = exchange.of((Sort::PROCESS, process as i32)).1 as usize;
+                let (from, to) = (self.variables(process), self.variables(there));
+                let body = self.body(process);
+                body.constants.iter().all(|constant| {
+                    let cell = body.cells.iter().find(|cell| cell.offset == constant.offset);
+                    let at = place(constant.offset, cell.and_then(|cell| cell.key)) as usize;
+                    let before = load(self.state, from + constant.offset as usize, constant.scalar);
+                    let after = load(self.state, to + at, constant.scalar);
+                    exchange.value(constant.sort, before) == after
+                })
+            })
+    }
+}
