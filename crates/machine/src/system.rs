@@ -180,6 +180,12 @@ pub trait System: Sync {
         ControlFlow::Continue(false)
     }
 
+    /// The steps of a run to a violation, as they are to be told; other ones if states stand for others, which
+    /// the run comes to really.
+    fn tell(&self, steps: Vec<Step>, _violation: Violation) -> Vec<Step> {
+        steps
+    }
+
     /// A number for how a state is laid out; states with the same number are of the same length.
     fn layout(&self, state: &[u8]) -> u32 {
         state.len() as u32

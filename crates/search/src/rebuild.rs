@@ -67,7 +67,11 @@ pub(crate) fn follow<S: System>(
     let mut state = Vec::new();
     system.initial(&mut state);
     let mut length = 0;
+    let mut violation = None;
     for goal in goals {
+        if let Goal::Violation(wanted, _) = goal {
+            violation = Some(wanted);
+        }
         let mut finder = Finder {
             system,
             goal,
@@ -84,6 +88,9 @@ pub(crate) fn follow<S: System>(
         }
         length = finder.length;
         state = finder.next;
+    }
+    if let Some(violation) = violation {
+        run.steps = system.tell(run.steps, violation);
     }
     run
 }

@@ -9,7 +9,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use spinward_machine::{Actor, Flow, Footprint, Sink, System};
+use spinward_machine::{Actor, Flow, Footprint, Sink, Step, System, Violation};
 
 /// The system with fewer moves.
 pub struct Reduced<'a, S>(pub &'a S);
@@ -86,6 +86,10 @@ impl<S: System> System for Reduced<'_, S> {
 
     fn expand_stuck(&self, state: &[u8], scratch: &mut S::Scratch, sink: &mut dyn Sink) -> Flow {
         self.0.expand_stuck(state, scratch, sink)
+    }
+
+    fn tell(&self, steps: Vec<Step>, violation: Violation) -> Vec<Step> {
+        self.0.tell(steps, violation)
     }
 
     fn layout(&self, state: &[u8]) -> u32 {

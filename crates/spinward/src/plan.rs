@@ -177,6 +177,8 @@ pub(crate) struct Method {
     pub threads: usize,
     /// Whether moves may be left out that make no difference.
     pub reduces: bool,
+    /// Whether interchangeable processes need not be told apart.
+    pub symmetric: bool,
     /// How the program may be changed.
     pub optimizes: Option<&'static [Pass]>,
     /// Where it is not what was asked for, though the answer is the same.
@@ -254,12 +256,16 @@ impl Method {
         if let Some(why) = why_all.filter(|_| check.por == Some(Por::On)) {
             notes.push(format!("no moves are left out: {why}"));
         }
+        if let Some(why) = why_all.filter(|_| check.symmetry) {
+            notes.push(format!("--symmetry has no effect: {why}"));
+        }
+        let symmetric = check.symmetry && why_all.is_none();
         let optimizes = match check.optimize {
             Some(Optimize::None) => None,
             _ if why_all.is_some() => Some(&[Pass::Fold, Pass::Unread, Pass::Dead][..]),
             _ => Some(&Pass::ALL[..]),
         };
-        Ok(Self { algorithm, keep, threads, reduces, optimizes, notes })
+        Ok(Self { algorithm, keep, threads, reduces, symmetric, optimizes, notes })
     }
 
     /// The name of the search in effect.

@@ -146,7 +146,9 @@ impl Running<'_> {
             reduces: self.method.reduces,
         };
         self.reduced |= machine.reduces();
-        let quotient = self.quotient(machine);
+        let named = self.machine_of_names(machine)?;
+        let quotient = named.as_ref().and_then(|named| self.quotient(named));
+        self.symmetric |= quotient.is_some();
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let systems = Systems { whole: &whole, less, reduces: machine.reduces() };
@@ -159,13 +161,8 @@ impl Running<'_> {
             }
             Some(quotient) => {
                 let mut scratch = quotient.scratch();
-                let (mut outcome, lost) =
+                let (outcome, lost) =
                     self.search(quotient, &mut scratch, systems, &request, progress)?;
-                for found in &mut outcome.errors {
-                    if confirm(&program, task, found).is_err() {
-                        found.steps = quotient.unfold(&found.steps, found.violation, &whole);
-                    }
-                }
                 (outcome, lost, quotient.machine_scratch(scratch))
             }
         };
@@ -234,32 +231,18 @@ impl Running<'_> {
         Ok((outcome, lost))
     }
 
-    /// The machine without telling apart who can be interchanged, if that was asked for and pays.
-    fn quotient<'m>(&mut self, machine: &'m Machine) -> Option<Quotient<'m>> {
-        if !self.check.symmetry {
-            return None;
+    /// Why processes must be told apart, though they need not be.
+    fn note_asymmetry(&mut self, program: &Program, NotSymmetric { why, because }: &NotSymmetric) {
+        let statement = because.map(|id| program.element(program.transition(id).element));
+        let at = statement.map(|element| {
+            let (path, line) =
+                (program.source.path(element.span), program.source.line(element.span));
+            format!(": '{}' at {}:{line}", element.text, path.display())
+        });
+        let note = format!("--symmetry has no effect: {why}{}", at.unwrap_or_default());
+        if !self.method.notes.contains(&note) {
+            self.method.notes.push(note);
         }
-        let why = match Quotient::new(machine) {
-            Ok(quotient) if quotient.pays() => {
-                self.symmetric = true;
-                return Some(quotient);
-            }
-            Ok(_) => "states that differ only in who is who are rare".into(),
-            Err(NotSymmetric { why, because }) => {
-                let statement = because.map(|id| machine.program().transition(id).element);
-                statement.map_or(why.clone(), |id| {
-                    let program = machine.program();
-                    let element = program.element(id);
-                    let (path, line) =
-                        (program.source.path(element.span), program.source.line(element.span));
-                    format!("{why}: '{}' at {}:{line}", element.text, path.display())
-                })
-            }
-        };
-        self.method
-            .notes
-            .push(format!("processes are told apart, --symmetry has no effect: {why}"));
-        None
     }
 
     /// The machine that does what a program says.
@@ -298,12 +281,32 @@ impl Running<'_> {
         if optimized.is_none() && !reduces {
             return Ok(None);
         }
-        let optimized = optimized.map(|program| {
-            if self.check.symmetry { Arc::new(keep_constants(&program)) } else { program }
-        });
         let reduce = reduces.then_some(Conditions::ALL);
         let options = Options { reduce, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
+    }
+
+    /// One in which nothing is forgotten that tells processes apart, if it is to be found out which are
+    /// interchangeable.
+    fn machine_of_names(&mut self, machine: &Machine) -> Result<Option<Machine>, Error> {
+        if !self.method.symmetric {
+            return Ok(None);
+        }
+        let program = Arc::new(keep_constants(machine.program()));
+        self.machine(program, machine.options().clone()).map(Some)
+    }
+
+    /// The machine without telling apart who can be interchanged, if that pays.
+    fn quotient<'m>(&mut self, machine: &'m Machine) -> Option<Quotient<'m>> {
+        let why = match Quotient::new(machine) {
+            Ok(quotient) => match quotient.why_not() {
+                None => return Some(quotient),
+                Some(why) => NotSymmetric { why: why.into(), because: None },
+            },
+            Err(why) => why,
+        };
+        self.note_asymmetry(machine.program(), &why);
+        None
     }
 
     /// Whether further searches would not be wanted.

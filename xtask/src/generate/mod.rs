@@ -7,6 +7,7 @@
 
 mod ast;
 mod body;
+pub mod crowd;
 mod dice;
 mod expr;
 pub mod race;

@@ -2,7 +2,7 @@
 //!
 //! What is interchangeable is told by [`Symmetry`]; `members.rs` finds out who that is in a state, `normal.rs`
 //! chooses the one state. Its moves are those of the machine; where they lead is put in order again. So a run
-//! from such state to state is no run of the machine, but [`Quotient::unfold`] makes one of it.
+//! from such state to state is no run of the machine, but [`System::tell`] makes one of it.
 
 mod members;
 mod normal;
@@ -63,8 +63,8 @@ impl<'m> Quotient<'m> {
         Ok(Self { machine, symmetry, parts, known: RwLock::default() })
     }
 
-    /// Whether so many states are alike that it pays to look for them, as far as random runs tell.
-    pub fn pays(&self) -> bool {
+    /// Why it does not pay, if random runs tell so: hardly any states are alike.
+    pub fn why_not(&self) -> Option<&'static str> {
         let mut scratch = self.scratch();
         let mut state = Vec::new();
         let mut random = 1_u64;
@@ -86,7 +86,14 @@ impl<'m> Quotient<'m> {
                 alike += usize::from(normal != state);
             }
         }
-        alike * PAYS_FROM > looked_at
+        let known = self.known.read().expect("no panic while locked");
+        if known.values().flatten().all(|members| members.sets.is_empty()) {
+            Some("no two processes are interchangeable")
+        } else if alike * PAYS_FROM <= looked_at {
+            Some("states that differ only in which process is which are rare")
+        } else {
+            None
+        }
     }
 
     /// What the machine collected.
@@ -96,40 +103,6 @@ impl<'m> Quotient<'m> {
             machine.findings.tried[death.0 as usize] = true;
         }
         machine
-    }
-
-    /// The run of the whole machine that a run from such state to state stands for, to a violation.
-    ///
-    /// What moves is renamed back, step by step. Processes that died at once here may have to die there before
-    /// others can go on.
-    pub fn unfold(&self, steps: &[Step], violation: Violation, whole: &Machine) -> Vec<Step> {
-        let renamed = self.rename_back(steps);
-        let mut run = Vec::new();
-        let mut scratch = whole.scratch();
-        let mut config = whole.start();
-        let mut next = 0;
-        loop {
-            let (moves, _) = whole.moves(&config, &mut scratch);
-            let fits = |it: &&Move| !it.steps.is_empty() && renamed[next..].starts_with(&it.steps);
-            let wanted = moves.iter().filter(fits).max_by_key(|it| it.steps.len());
-            let is_death = |step: &Step| {
-                !step.is_claim()
-                    && matches!(whole.program().transition(step.transition).action, Action::Die)
-            };
-            let waits = next < renamed.len() || violation == Violation::InvalidEndState;
-            let death = moves.iter().find(|it| waits && it.steps.iter().any(is_death));
-            let Some(taken) = wanted.or(death) else {
-                break;
-            };
-            next += wanted.map_or(0, |it| it.steps.len());
-            run.extend_from_slice(&taken.steps);
-            let Some(after) = &taken.next else {
-                break;
-            };
-            config = after.clone();
-        }
-        run.extend_from_slice(&renamed[next..]);
-        run
     }
 
     /// The steps with the processes' names in the machine.
@@ -290,6 +263,38 @@ impl System for Quotient<'_> {
         let QuotientScratch { machine, room, state: next } = scratch;
         let mut sink = InOrder { quotient: self, room, state: next, sink };
         self.machine.expand_alone(state, actor, machine, &mut sink)
+    }
+
+    /// The run of the machine. Processes that died at once here may have to die there before others can go on.
+    fn tell(&self, steps: Vec<Step>, violation: Violation) -> Vec<Step> {
+        let Self { machine, .. } = self;
+        let renamed = self.rename_back(&steps);
+        let mut run = Vec::new();
+        let mut scratch = machine.scratch();
+        let mut config = machine.start();
+        let mut next = 0;
+        loop {
+            let (moves, _) = machine.moves(&config, &mut scratch);
+            let fits = |it: &&Move| !it.steps.is_empty() && renamed[next..].starts_with(&it.steps);
+            let wanted = moves.iter().filter(fits).max_by_key(|it| it.steps.len());
+            let is_death = |step: &Step| {
+                !step.is_claim()
+                    && matches!(machine.program().transition(step.transition).action, Action::Die)
+            };
+            let waits = next < renamed.len() || violation == Violation::InvalidEndState;
+            let death = moves.iter().find(|it| waits && it.steps.iter().any(is_death));
+            let Some(taken) = wanted.or(death) else {
+                break;
+            };
+            next += wanted.map_or(0, |it| it.steps.len());
+            run.extend_from_slice(&taken.steps);
+            let Some(after) = &taken.next else {
+                break;
+            };
+            config = after.clone();
+        }
+        run.extend_from_slice(&renamed[next..]);
+        run
     }
 
     fn layout(&self, state: &[u8]) -> u32 {

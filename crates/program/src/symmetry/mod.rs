@@ -320,13 +320,30 @@ impl<'p> Finding<'p> {
         let automata = &self.program.automata;
         let bodies: Vec<_> = automata.iter().map(|it| self.body(it, &dead)).collect();
         if !bodies.iter().any(|body| body.may_move) {
-            let why = "no process has a number, or dies, without that making a difference".into();
-            return Err(NotSymmetric { why, because });
+            return Err(self.why_not());
         }
         let sorts = |fields: &Vec<_>| fields.iter().map(|&it| self.sort(it)).collect();
         let messages = messages.iter().map(sorts).collect();
         let globals = self.cells(None);
         Ok(Symmetry { bodies, globals, messages, terms: self.terms, channels_move })
+    }
+
+    /// What keeps all processes apart.
+    fn why_not(&self) -> NotSymmetric {
+        let typing = &self.typing;
+        if self.plain_numbers && !typing.use_own_number.is_empty() {
+            let why = "numbers of processes are computed with".into();
+            return NotSymmetric { why, because: typing.class(typing.process).why };
+        }
+        NotSymmetric::new(if typing.counts_processes {
+            "`_nr_pr` tells how many processes have died"
+        } else if typing.asks_by_number || !typing.firsts.is_empty() {
+            "somebody looks at processes that may have died"
+        } else if self.watched.claim.is_some() {
+            "the never claim moves along with each process that dies"
+        } else {
+            "whether a process may die depends on its `provided` clause"
+        })
     }
 
     /// Gives a value a sort, if its class is not plain.
