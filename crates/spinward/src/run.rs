@@ -10,7 +10,7 @@ use spinward_program::Program;
 use spinward_program::independence::Conditions;
 use spinward_program::ir::BodyId;
 use spinward_program::optimize::{Watched, optimize_by};
-use spinward_program::symmetry::{NotSymmetric, keep_constants};
+use spinward_program::symmetry::{self, NotSymmetric, keep_constants};
 use spinward_search::bfs::{bfs, bfs_of_less};
 use spinward_search::dfs::dfs;
 use spinward_search::lossy::lossy;
@@ -298,7 +298,7 @@ impl Running<'_> {
 
     /// The machine without telling apart who can be interchanged, if that pays.
     fn quotient<'m>(&mut self, machine: &'m Machine) -> Option<Quotient<'m>> {
-        let why = match Quotient::new(machine) {
+        let why = match Quotient::new(machine, symmetry::Conditions::ALL) {
             Ok(quotient) => match quotient.why_not() {
                 None => return Some(quotient),
                 Some(why) => NotSymmetric { why: why.into(), because: None },

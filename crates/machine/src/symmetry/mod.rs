@@ -13,7 +13,7 @@ use std::sync::{Arc, RwLock};
 use rustc_hash::FxHashMap;
 use spinward_program::ir::{Action, Automaton};
 use spinward_program::optimize::Watched;
-use spinward_program::symmetry::{BodySorts, NotSymmetric, Symmetry};
+use spinward_program::symmetry::{BodySorts, Conditions, NotSymmetric, Symmetry};
 
 use crate::explore::Scratch;
 use crate::machine::{Machine, Move};
@@ -52,12 +52,15 @@ pub struct QuotientScratch {
 
 impl<'m> Quotient<'m> {
     /// Of a machine, or why all its processes must be told apart.
-    pub fn new(machine: &'m Machine) -> Result<Self, NotSymmetric> {
+    pub fn new(machine: &'m Machine, conditions: Conditions) -> Result<Self, NotSymmetric> {
         let options = machine.options();
-        let conditions = options.invariants.clone();
-        let watched = Watched { claim: options.claim, stutters: false, conditions };
+        let watched = Watched {
+            claim: options.claim,
+            stutters: false,
+            conditions: options.invariants.clone(),
+        };
         let program = machine.program();
-        let symmetry = Symmetry::new(program, &watched, options.trace)?;
+        let symmetry = Symmetry::new(program, &watched, options.trace, conditions)?;
         let bodies = program.automata.iter().zip(&symmetry.bodies);
         let parts = bodies.map(|(automaton, body)| machine.nameless(automaton, body)).collect();
         Ok(Self { machine, symmetry, parts, known: RwLock::default() })

@@ -132,7 +132,7 @@ impl Quotient<'_> {
     }
 
     /// Puts members in order; whether somebody can die by that.
-    fn sort(&self, members: &Members, shape: &Shape, state: &mut Vec<u8>, room: &mut Room) -> bool {
+    fn sort(&self, members: &Members, shape: &Shape, state: &mut [u8], room: &mut Room) -> bool {
         self.colour(members, shape, state, room);
         let is_done = |member: usize| {
             members.things[member].iter().any(|&(sort, value)| {

@@ -115,6 +115,8 @@ pub(super) struct Typing<'p> {
     pub channels: Vec<Node>,
     /// Those to whose kinds it is left what is put into them, or taken.
     uses: Vec<(Node, Vec<Option<Node>>)>,
+    /// Whether computing makes values plain.
+    minds_computing: bool,
     /// The transition that is looked at.
     at: Option<TransitionId>,
     /// Of which kinds channels are, if that was found out before.
@@ -142,6 +144,7 @@ impl<'p> Typing<'p> {
             process: 0,
             channels: Vec::new(),
             uses: Vec::new(),
+            minds_computing: true,
             at: None,
             kinds: None,
             refused: None,
@@ -169,13 +172,14 @@ impl<'p> Typing<'p> {
         typing
     }
 
-    /// Of some transitions, and of conditions beside them.
+    /// Of some transitions, and of conditions beside them; whether computing makes values plain.
     pub fn new<'e>(
         program: &'p Program,
         transitions: impl Iterator<Item = TransitionId>,
         conditions: impl Iterator<Item = (Option<BodyId>, &'e Expr)>,
+        minds_computing: bool,
     ) -> Self {
-        let mut typing = Self::empty(program);
+        let mut typing = Self { minds_computing, ..Self::empty(program) };
         typing.kinds = Some(Box::new(Self::of_all(program)));
         transitions.for_each(|id| typing.transition(id));
         typing.at = None;
@@ -247,6 +251,9 @@ impl<'p> Typing<'p> {
     }
 
     fn make_plain(&mut self, node: Node) {
+        if !self.minds_computing {
+            return;
+        }
         let plain = self.plain();
         self.unify(node, plain);
     }
@@ -558,7 +565,7 @@ impl<'p> Typing<'p> {
     /// Of the indexes of an element one at most is not plain: what more of them would mean is not told.
     fn leave_one_index(&mut self) {
         let patterns: Vec<_> = self.patterns.values().map(|it| it.indexes.clone()).collect();
-        loop {
+        while self.minds_computing {
             let is_open = |it: &&Node| !self.class(**it).plain;
             let open = |indexes: &&Vec<Node>| indexes.iter().filter(is_open).count() > 1;
             let Some(indexes) = patterns.iter().find(open) else {
