@@ -71,10 +71,12 @@ impl Members {
             constants: finder.constant_bytes(),
             things: Vec::new(),
             sets: Vec::new(),
-            whose: vec![Vec::new(); symmetry.terms.len()],
+            whose: vec![Vec::new(); symmetry.sorts()],
         };
         for first in 0..shape.processes.len() {
-            members.add_set(&finder, first);
+            if members.whose(Sort::PROCESS, first as i32).is_none() {
+                members.add_set(&finder, first);
+            }
         }
         members
     }

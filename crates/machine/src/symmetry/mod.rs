@@ -9,6 +9,7 @@ mod normal;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use spinward_program::ir::{Action, Automaton};
@@ -27,6 +28,12 @@ const SAMPLES: usize = 2000;
 
 /// After so many steps another run is begun.
 const LONGEST_SAMPLE: usize = 250;
+
+/// So many successors of a state are looked at, so much memory is taken for it, and so much time for all of them: a model
+/// may have moves that never end.
+const MOST_SUCCESSORS: usize = 1 << 12;
+const MOST_MEMORY: usize = 1 << 26;
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// It pays if it saves one state out of so many.
 const PAYS_FROM: usize = 8;
@@ -72,18 +79,22 @@ impl<'m> Quotient<'m> {
         let mut state = Vec::new();
         let mut random = 1_u64;
         let (mut looked_at, mut alike) = (0, 0);
-        while looked_at < SAMPLES && !self.machine.stopped() {
+        let begun = Instant::now();
+        'runs: while looked_at < SAMPLES && !self.machine.stopped() {
             self.machine.initial(&mut state);
             for _ in 0..LONGEST_SAMPLE {
-                let mut all = Successors::default();
+                let mut all = Successors { states: Vec::new(), begun };
                 let _ = self.machine.expand(&state, &mut scratch.machine, &mut all);
                 looked_at += 1;
+                if begun.elapsed() > LONGEST {
+                    break 'runs;
+                }
                 // Not the best of random numbers, but the same each time.
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let Some(next) = all.0.len().checked_sub(1) else {
+                let Some(next) = all.states.len().checked_sub(1) else {
                     break;
                 };
-                state = all.0.swap_remove((random >> 33) as usize % (next + 1));
+                state = all.states.swap_remove((random >> 33) as usize % (next + 1));
                 let mut normal = state.clone();
                 self.normalize(&mut normal, &mut scratch.room);
                 alike += usize::from(normal != state);
@@ -164,18 +175,27 @@ impl Machine {
     }
 }
 
-/// All successors of a state.
-#[derive(Default)]
-struct Successors(Vec<Vec<u8>>);
+/// Successors of a state, as many as can be told soon.
+struct Successors {
+    states: Vec<Vec<u8>>,
+    begun: Instant,
+}
 
 impl Sink for Successors {
     fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
-        self.0.push(state.to_vec());
-        Flow::Continue(())
+        self.states.push(state.to_vec());
+        let count = self.states.len();
+        let enough = count == MOST_SUCCESSORS || count * state.len() > MOST_MEMORY;
+        if enough { Flow::Break(()) } else { Flow::Continue(()) }
     }
 
     fn violation(&mut self, _: Violation, _: &[Step]) -> Flow {
         Flow::Continue(())
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        let enough = bytes > MOST_MEMORY || self.begun.elapsed() > LONGEST;
+        if enough { Flow::Break(()) } else { Flow::Continue(()) }
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 use spinward_program::ir::{ChannelType, Scalar, StateId, TransitionId};
-use spinward_program::symmetry::{Cell, Sort, StateSorts};
+use spinward_program::symmetry::{Cell, Sort, StateSorts, Symmetry};
 
 use super::Quotient;
 use super::members::{Members, Thing};
@@ -133,7 +133,9 @@ impl Quotient<'_> {
 
     /// Puts members in order; whether somebody can die by that.
     fn sort(&self, members: &Members, shape: &Shape, state: &mut [u8], room: &mut Room) -> bool {
-        self.colour(members, shape, state, room);
+        if !self.colour(members, shape, state, room) {
+            return false;
+        }
         let is_done = |member: usize| {
             members.things[member].iter().any(|&(sort, value)| {
                 sort == Sort::PROCESS && self.at(shape, state, value as usize).done.is_some()
@@ -155,13 +157,14 @@ impl Quotient<'_> {
         youngest.is_some_and(|youngest| self.at(shape, state, youngest).done.is_some())
     }
 
-    /// Finds out what members look like.
-    fn colour(&self, members: &Members, shape: &Shape, state: &[u8], room: &mut Room) {
+    /// Finds out what members look like; not if some value might become that of a member by being stored.
+    fn colour(&self, members: &Members, shape: &Shape, state: &[u8], room: &mut Room) -> bool {
         let Room { colours, next, ties, .. } = room;
         colours.clear();
         colours.resize(members.things.len(), 0);
         ties.clear();
-        let mut looks = Looks { members, colours, ties };
+        let symmetry = &self.symmetry;
+        let mut looks = Looks { symmetry, members, colours, ties, harmless: true };
         for cell in &self.symmetry.globals {
             let value =
                 load(state, self.machine.header.globals + cell.offset as usize, cell.scalar);
@@ -201,6 +204,7 @@ impl Quotient<'_> {
             }
         }
         looks.refine(next);
+        looks.harmless
     }
 
     /// Has members take the places of others.
@@ -348,9 +352,12 @@ fn fields<'a>(
 
 /// What members look like.
 struct Looks<'a> {
+    symmetry: &'a Symmetry,
     members: &'a Members,
     colours: &'a mut Vec<u64>,
     ties: &'a mut Vec<Tie>,
+    /// Whether no value can become that of a member.
+    harmless: bool,
 }
 
 impl Looks<'_> {
@@ -379,6 +386,9 @@ impl Looks<'_> {
         value: i32,
     ) {
         let meant = sort.and_then(|sort| self.members.whose(sort, value));
+        if let (Some(sort), None) = (sort, meant) {
+            self.harmless &= self.symmetry.is_harmless(sort, value);
+        }
         let ends = [owner, key, meant];
         let value = if meant.is_some() { 0 } else { value };
         let tie = Tie { place, ends, value };

@@ -25,7 +25,8 @@ use std::ops::Range;
 use crate::Program;
 use crate::access::written;
 use crate::ir::{
-    Action, Automaton, BodyId, BodyKind, ChannelTypeId, Scalar, Space, StateId, TransitionId,
+    Action, Automaton, BodyId, BodyKind, ChannelTypeId, InitStep, Scalar, Space, StateId,
+    TransitionId,
 };
 use crate::optimize::{Watched, dead::Dead, is_process};
 use crate::touches::overlap;
@@ -44,7 +45,7 @@ impl Sort {
 
 /// What must hold of a value, if it is to be exchanged.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// Values that stand in the text, and so mean themselves.
     pinned: BTreeSet<i32>,
     /// It is below this.
@@ -55,16 +56,24 @@ pub struct Terms {
 
 impl Terms {
     fn add(&mut self, class: &Class, constants: bool) {
-        self.pinned.extend(class.constants.iter().filter(|_| constants));
+        for &value in class.constants.iter().filter(|_| constants) {
+            let stored = class.scalars.iter().map(|scalar| scalar.truncate(value));
+            self.pinned.extend(stored.chain([value]));
+        }
         self.below = self.below.into_iter().chain(class.shortest).min();
         self.scalars.extend(&class.scalars);
     }
 
     /// Whether a value may be exchanged for another such.
-    pub fn allow(&self, value: i32) -> bool {
+    fn allow(&self, value: i32) -> bool {
         !self.pinned.contains(&value)
             && self.below.is_none_or(|below| u32::try_from(value).is_ok_and(|it| it < below))
-            && self.scalars.iter().all(|scalar| scalar.truncate(value) == value)
+            && self.fits(value)
+    }
+
+    /// Whether a value stays the same wherever it is stored.
+    fn fits(&self, value: i32) -> bool {
+        self.scalars.iter().all(|scalar| scalar.truncate(value) == value)
     }
 }
 
@@ -139,7 +148,7 @@ pub struct Symmetry {
     /// By kind of channel: the sorts of the fields of its messages.
     pub messages: Vec<Vec<Option<Sort>>>,
     /// By sort.
-    pub terms: Vec<Terms>,
+    terms: Vec<Terms>,
     /// Whether nobody computes with numbers of channels.
     pub channels_move: bool,
 }
@@ -271,9 +280,21 @@ impl Symmetry {
             .finish()
     }
 
+    /// How many sorts there are.
+    pub fn sorts(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Whether a value of a sort may be exchanged for another such.
     pub fn allows(&self, sort: Sort, value: i32) -> bool {
         self.terms[sort.0].allow(value)
+    }
+
+    /// Whether a value of a sort can become none that may be exchanged: as long as it is copied, it stays the same,
+    /// or is one that stands in the text.
+    pub fn is_harmless(&self, sort: Sort, value: i32) -> bool {
+        let terms = &self.terms[sort.0];
+        terms.fits(value) || terms.pinned.contains(&value)
     }
 }
 
@@ -301,6 +322,13 @@ fn settled(program: &Program, automaton: &Automaton) -> Vec<bool> {
             return settled;
         }
     }
+}
+
+/// Whether processes of a body may die.
+fn may_die(program: &Program, automaton: &Automaton) -> bool {
+    let states = automaton.states.iter().filter(|state| state.reachable);
+    let mut ids = states.flat_map(|state| state.transition_ids());
+    ids.any(|id| matches!(program.transition(id).action, Action::Die))
 }
 
 /// What is being put together.
@@ -369,6 +397,8 @@ impl<'p> Finding<'p> {
             "`_nr_pr` tells how many processes have died"
         } else if typing.asks_by_number || !typing.firsts.is_empty() {
             "somebody looks at processes that may have died"
+        } else if self.takes_channels_along() {
+            "processes that die take channels along"
         } else if self.watched.claim.is_some() {
             "the never claim moves along with each process that dies"
         } else {
@@ -442,6 +472,15 @@ impl<'p> Finding<'p> {
         cells.into_values().collect()
     }
 
+    /// Whether some process, when it dies, takes channels along that others may know.
+    fn takes_channels_along(&self) -> bool {
+        let has_own = |automaton: &Automaton| {
+            automaton.init.iter().any(|step| matches!(step, InitStep::NewChannel(..)))
+        };
+        let processes = self.program.automata.iter().filter(|it| is_process(it.kind));
+        processes.filter(|it| has_own(it)).any(|it| may_die(self.program, it))
+    }
+
     fn body(&self, automaton: &Automaton, dead: &Dead) -> BodySorts {
         if !is_process(automaton.kind) {
             return BodySorts::default();
@@ -464,17 +503,16 @@ impl<'p> Finding<'p> {
         let seen = self.typing.counts_processes
             || self.typing.asks_by_number
             || !self.typing.firsts.is_empty()
-            || self.watched.claim.is_some();
+            || self.watched.claim.is_some()
+            || self.takes_channels_along();
         let unnoticed = !(self.conditions.deaths && seen) && automaton.provided.is_none();
-        let mut dies = false;
         let states = (0..automaton.states.len()).map(|number| {
             let state = StateId(number as u16);
             let ids: Vec<_> = automaton.state(state).transition_ids().collect();
-            let is_death = |&id: &TransitionId| {
-                let transition = self.program.transition(id);
+            let is_death = |id: &TransitionId| {
+                let transition = self.program.transition(*id);
                 matches!(transition.action, Action::Die) && transition.escape == 0
             };
-            dies |= automaton.state(state).reachable && ids.iter().any(is_death);
             let done =
                 ids.first().copied().filter(|id| ids.len() == 1 && unnoticed && is_death(id));
             let dead = dead.of(body, state);
@@ -489,7 +527,7 @@ impl<'p> Finding<'p> {
         });
         let states = states.collect();
         let may_move = automaton.kind == BodyKind::Proctype
-            && (unnoticed || !dies)
+            && (unnoticed || !may_die(self.program, automaton))
             && !self.typing.firsts.contains(&body)
             && !(self.plain_numbers && self.typing.use_own_number.contains(&body));
         BodySorts { may_move, cells, constants, states }
