@@ -87,13 +87,14 @@ pub struct Args {
     #[arg(long, value_name = "none|full", help_heading = "What to leave out")]
     optimize: Option<Optimize>,
 
+    /// Whether states that differ only in which of like processes is which count as one: on or off
+    /// [default: off]
+    #[arg(long, value_name = "on|off", help_heading = "What to leave out")]
+    symmetry: Option<Switch>,
+
     /// Check with and without all that leaves out states, and compare the answers
     #[arg(long, help_heading = "What to leave out")]
     audit: bool,
-
-    /// Whether states that differ by the order of like processes count as one
-    #[arg(long, value_name = "off|on", hide = true)]
-    symmetry: Option<Switch>,
 
     /// How visited states are remembered: exact, tree (less memory), compact or bitstate (much less,
     /// but some may be missed), or stack (only the run at hand)
