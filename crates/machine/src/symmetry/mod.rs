@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use spinward_program::ir::{Action, Automaton};
 use spinward_program::optimize::Watched;
-use spinward_program::symmetry::{BodySorts, Conditions, NotSymmetric, Symmetry};
+use spinward_program::symmetry::{BodySorts, Cell, Conditions, NotSymmetric, Symmetry};
 
 use crate::explore::Scratch;
 use crate::machine::{Machine, Move};
@@ -43,6 +43,8 @@ const PAYS_FROM: usize = 8;
 pub struct Quotient<'m> {
     machine: &'m Machine,
     symmetry: Symmetry,
+    /// The globals that matter and may change.
+    globals: Vec<Cell>,
     /// By body: the parts of a process's block that hold nobody's name.
     parts: Vec<Vec<Range<usize>>>,
     /// By shape: the members that were found.
@@ -70,7 +72,8 @@ impl<'m> Quotient<'m> {
         let symmetry = Symmetry::new(program, &watched, options.trace, conditions)?;
         let bodies = program.automata.iter().zip(&symmetry.bodies);
         let parts = bodies.map(|(automaton, body)| machine.nameless(automaton, body)).collect();
-        Ok(Self { machine, symmetry, parts, known: RwLock::default() })
+        let globals = symmetry.globals.iter().filter(|cell| !cell.constant).copied().collect();
+        Ok(Self { machine, symmetry, globals, parts, known: RwLock::default() })
     }
 
     /// Why it does not pay, if random runs tell so: hardly any states are alike.

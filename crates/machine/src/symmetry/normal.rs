@@ -165,7 +165,7 @@ impl Quotient<'_> {
         ties.clear();
         let symmetry = &self.symmetry;
         let mut looks = Looks { symmetry, members, colours, ties, harmless: true };
-        for cell in &self.symmetry.globals {
+        for cell in &self.globals {
             let value =
                 load(state, self.machine.header.globals + cell.offset as usize, cell.scalar);
             looks.see_cell(Place::Global, None, cell, value);
@@ -176,7 +176,9 @@ impl Quotient<'_> {
             let start = self.variables(shape, process);
             let dead = &self.at(shape, state, process).dead;
             let cells = self.cells(shape, process).iter().enumerate();
-            for (_, cell) in cells.filter(|(number, _)| !dead.contains(number)) {
+            // What never changes looks the same in whatever order they are.
+            let alive = cells.filter(|(at, cell)| !cell.constant && !dead.contains(at));
+            for (_, cell) in alive {
                 let value = load(state, start + cell.offset as usize, cell.scalar);
                 looks.see_cell(place, owner, cell, value);
             }
@@ -243,13 +245,13 @@ impl Quotient<'_> {
                 }
             }
         };
-        move_cells(&self.symmetry.globals, header.globals, header.globals, state);
+        move_cells(&self.globals, header.globals, header.globals, state);
         for process in 0..shape.processes.len() {
             let there = of((Sort::PROCESS, process as i32)).1 as usize;
             let (from, to) = (self.variables(shape, process), self.variables(shape, there));
             move_cells(self.cells(shape, process), from, to, state);
         }
-        for cell in &self.symmetry.globals {
+        for cell in &self.globals {
             rename(cell.sort, header.globals + cell.offset as usize, cell.scalar, state);
         }
         for process in 0..shape.processes.len() {
