@@ -35,7 +35,10 @@ use crate::unreached::unreached;
 pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let start = Instant::now();
     let method = Method::of(&check)?;
-    let plan = Plan::new(&check.model, &check.properties)?;
+    let mut plan = Plan::new(&check.model, &check.properties)?;
+    // Who counts on what processes claim checks it; all runs of an audit look at the same.
+    let exclusive = method.reduces || check.audit;
+    plan.tasks.iter_mut().for_each(|task| task.options.exclusive = exclusive);
     if check.model.program.uses.c_code.is_some() {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }

@@ -64,6 +64,7 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
         end_states: trail.claim.is_none() && trail.cycle_start.is_none(),
         assertions: true,
         trace: true,
+        exclusive: true,
         ..Options::default()
     };
     (options, notes)
