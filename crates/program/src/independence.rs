@@ -500,7 +500,9 @@ impl<'p> Analysis<'p> {
                 let Action::Run { body, .. } = transition.action else {
                     return None;
                 };
-                Some((transition.body, body, self.is_on_cycle(transition)))
+                let from = self.program.automaton(transition.body).state(transition.from);
+                // The first statement of a block stands in two local states, of which one is never entered.
+                from.reachable.then(|| (transition.body, body, self.is_on_cycle(transition)))
             })
             .collect();
         loop {
