@@ -1,0 +1,200 @@
+//! What processes claim to use alone (`xr`, `xs`): who breaks a claim is told by every search, and who keeps
+//! to it is searched with fewer states.
+
+use std::path::Path;
+
+use spinward::{Check, Engine, Model, Optimize, Por, Report, Search, Store, Verdict};
+
+/// Models in which a claim is broken, and the statement that breaks it.
+const BROKEN: &[(&str, &str)] = &[
+    // It is enough to be there: nobody ever sends.
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { byte x; xr c; end: c?x }
+         active proctype B() { byte x; x = 1; end: c?x }",
+        "c?x",
+    ),
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { xs c; end: c!1 }
+         active proctype B() { byte x; x = 1; end: c!!2 }",
+        "c!!2",
+    ),
+    // Who asks does not keep to it either; in SPIN both ends are asked about.
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { xs c; end: c!1 }
+         active proctype B() { byte x; x = 1; end: empty(c); c?x }",
+        "empty(c)",
+    ),
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { byte x; xr c; end: c?x }
+         active proctype B() { byte x; x = 1; end: c?[1] }",
+        "c?[1]",
+    ),
+    // By another name.
+    (
+        "chan c = [1] of { byte };
+         proctype B(chan in) { byte x; end: in?x }
+         active proctype A() { byte x; xr c; end: c?x }
+         init { run B(c) }",
+        "in?x",
+    ),
+    (
+        "chan c = [1] of { byte }; chan d = [1] of { chan };
+         active proctype A() { byte x; xr c; end: c?x }
+         active proctype B() { chan e; byte x; d?e; end: e?x }
+         active proctype C() { d!c }",
+        "e?x",
+    ),
+    // An element of an array, by a name of its own.
+    (
+        "chan c[3] = [1] of { byte };
+         active proctype A() { chan own = c[1]; byte x; xr own; end: own?x }
+         active proctype B() { byte i, x; i = 1; end: c[i]?x }",
+        "c[i]?x",
+    ),
+    // Two claims on one channel; it is told when one of them uses it.
+    (
+        "chan c = [1] of { byte };
+         proctype A(chan in) { byte x; xr in; x = 1; end: in?x }
+         init { atomic { run A(c); run A(c) } }",
+        "in?x",
+    ),
+    // In the middle of what is done at once.
+    (
+        "chan c = [1] of { byte }; byte g;
+         active proctype A() { byte x; xr c; end: c?x }
+         active proctype B() { byte x; x = 1; end: atomic { g = 1; c?x } }",
+        "c?x",
+    ),
+    (
+        "chan c = [2] of { byte }; byte g;
+         active proctype A() { xs c; c!1 }
+         active proctype B() { byte x; x = 1; d_step { g = 1; c!2 } }",
+        "c!2",
+    ),
+    // Who dies takes its claim along, but others may come first.
+    (
+        "chan c = [1] of { byte };
+         active proctype B() { byte x; x = 1; end: c?x }
+         active proctype A() { xr c; skip }",
+        "c?x",
+    ),
+    // Who has an end for itself but for a claim of one that never uses it.
+    (
+        "chan c = [1] of { byte };
+         proctype A() { xr c; end: false }
+         proctype B() { byte x; c?x; end: false }
+         init { atomic { c!1; run A(); run B() }; end: false }",
+        "c?x",
+    ),
+];
+
+/// Models in which claims are kept.
+const KEPT: &[&str] = &[
+    "chan c = [1] of { byte };
+     active proctype A() { byte x; xr c; c?x; c?x }
+     active proctype B() { xs c; c!1; c!2 }",
+    "chan c[3] = [1] of { byte };
+     proctype A(chan in, out) { byte x; xr in; xs out; in?x; out!x }
+     init { atomic { run A(c[0], c[1]); run A(c[1], c[2]) }; byte x; c[0]!1; c[2]?x }",
+    // Each has an end for itself.
+    "chan c = [2] of { byte };
+     active proctype A() { byte x; xr c; nempty(c); c?x }
+     active proctype B() { xs c; nfull(c); c!1 }",
+    // Before there is a claim, and when who made it is gone.
+    "chan c = [1] of { byte };
+     proctype A(chan in) { byte x; xr in; in?x }
+     init { byte x; c!1; c?x; c!2; run A(c); _nr_pr == 1; c!3; c?x }",
+];
+
+fn check(text: &str) -> Check<'static> {
+    let model = Model::from_text(Path::new("test.pml"), text.into(), &Default::default());
+    Check::new(model.unwrap_or_else(|error| panic!("{text}: {error:?}"))).memory(1 << 28)
+}
+
+/// The reports of searches in every order and engine, with all stores.
+fn reports(text: &str) -> Vec<(String, Report)> {
+    let mut reports = Vec::new();
+    let mut add = |name: String, check: Check<'static>| {
+        let report = check.errors(0).run().unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        reports.push((format!("{name}: {text}"), report));
+    };
+    for optimize in [Optimize::None, Optimize::Full] {
+        for engine in [Engine::Interpreter, Engine::Compiled] {
+            let check = || check(text).optimize(optimize).engine(engine);
+            for search in [Search::Dfs, Search::Bfs, Search::Sweep] {
+                for threads in [1, 2] {
+                    let name = format!("{optimize} {engine} {search} {threads}");
+                    add(name, check().search(search).threads(threads));
+                }
+            }
+            for store in [Store::Tree, Store::Compact, Store::Bitstate, Store::Stack] {
+                let name = format!("{optimize} {engine} {store}");
+                add(name, check().search(Search::Dfs).store(store));
+            }
+        }
+    }
+    reports
+}
+
+#[test]
+fn who_breaks_a_claim_is_told_by_every_search() {
+    for (text, statement) in BROKEN {
+        for (name, report) in reports(text) {
+            assert_eq!(report.verdict, Verdict::Violated, "{name}");
+            let mut runtime = report.errors.iter().filter(|error| error.kind == "runtime");
+            assert!(runtime.any(|error| error.property == *statement), "{name}: {report:?}");
+        }
+        let full = check(text).por(Por::Off).errors(0).run().unwrap();
+        assert!(full.errors.iter().all(|error| error.kind != "runtime"), "{text}");
+        let audit = check(text).audit(true).run().unwrap().audit.unwrap();
+        assert!(audit.runs.iter().all(|run| !run.errors.is_empty()), "{text}: {audit:?}");
+    }
+}
+
+#[test]
+fn claims_that_are_kept_are_no_error() {
+    for text in KEPT {
+        for (name, report) in reports(text) {
+            assert!(report.errors.is_empty(), "{name}: {:?}", report.errors);
+        }
+    }
+}
+
+#[test]
+fn it_is_said_who_breaks_which_claim_and_what_to_do() {
+    let (text, _) = BROKEN[0];
+    let report = check(text).run().unwrap();
+    let error = &report.errors[0];
+    let message = "`xr c` of A (0) is broken by B (1) in: c?x; remove it, or search with --por off";
+    assert_eq!(error.message, message);
+    assert_eq!((error.kind, error.line, error.steps), ("runtime", Some(3), 1));
+}
+
+/// From the text it cannot be seen that the others leave the channel alone.
+#[test]
+fn claims_make_searches_smaller() {
+    let model = |claim: &str| {
+        format!(
+            "chan c[2] = [3] of {{ byte }}; byte g;
+             active proctype A() {{
+                chan own = c[0]; byte x; {claim}
+                end: do :: own?x -> x = x * 2 od
+             }}
+             active proctype B() {{ byte i = 1, x; end: do :: c[i]?x -> g = x od }}
+             active proctype C() {{ c[0]!1; c[0]!2; c[0]!3; c[1]!1; c[1]!2; assert(g < 3) }}"
+        )
+    };
+    for search in [Search::Dfs, Search::Bfs, Search::Sweep] {
+        let states = |text: &str| {
+            let report = check(text).optimize(Optimize::None).search(search).run().unwrap();
+            assert_eq!(report.verdict, Verdict::Verified, "{search}");
+            report.statistics.states
+        };
+        let (with, without) = (states(&model("xr own;")), states(&model("")));
+        assert!(with < without, "{search}: {with}, {without}");
+    }
+}
