@@ -124,7 +124,11 @@ impl Bench {
     /// Tries the model of a seed; one in which something is missed is made smaller and kept.
     fn attempt(&self, seed: u64) -> Result<Verdict> {
         let model = race(seed);
-        let searches = searches(seed);
+        let mut searches = searches(seed);
+        if model.claims {
+            // It also tells whether a claim is broken where nothing is left out.
+            searches.push(vec!["--audit"]);
+        }
         let verdict = self.compare(&model, &searches)?;
         if let Verdict::Compared(comparison) = &verdict
             && !comparison.differences.is_empty()
@@ -235,11 +239,19 @@ fn compare(
         ..Comparison::default()
     };
     let mut unfinished = None;
+    // Whether a search that counts on claims says that one is broken: then all must, and that is all.
+    let mut broken: Option<bool> = None;
     for (n, options) in searches.iter().enumerate() {
         let name = options.join(" ");
         match check(options)? {
             Ok(reduced) if reduced.finished() => {
-                let found = differences(&full, &reduced);
+                let breaks = reduced.has_broken_claim();
+                if !options.contains(&"off")
+                    && broken.replace(breaks).is_some_and(|before| before != breaks)
+                {
+                    comparison.differences.push(format!("{name}: not all find a broken claim"));
+                }
+                let found = if breaks { Vec::new() } else { differences(&full, &reduced) };
                 comparison.differences.extend(found.iter().map(|how| format!("{name}: {how}")));
                 if n == 0 {
                     comparison.visited = reduced.statistics.states;

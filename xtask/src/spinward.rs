@@ -80,7 +80,13 @@ impl Answer {
 
     /// Whether the search came to its end, though it may not have looked for everything.
     pub fn finished(&self) -> bool {
-        self.reasons.iter().all(|reason| reason.code == "not-checked")
+        let is_end = |code: &str| matches!(code, "not-checked" | "broken-claim");
+        self.reasons.iter().all(|reason| is_end(&reason.code))
+    }
+
+    /// Whether moves were left out because of an `xr` or `xs` that does not hold.
+    pub fn has_broken_claim(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.code == "broken-claim")
     }
 }
 

@@ -534,7 +534,11 @@ fn advice(reason: &Reason, store: &str) -> &'static str {
         ReasonCode::Numbers => "The model has more states than this search can number.",
         ReasonCode::NotChecked => "What was checked has no errors.",
         // What to do depends on more than the reason: see the recommendation.
-        ReasonCode::Lossy | ReasonCode::Errors | ReasonCode::ErrorMet | ReasonCode::Error => "",
+        ReasonCode::Lossy
+        | ReasonCode::Errors
+        | ReasonCode::ErrorMet
+        | ReasonCode::BrokenClaim
+        | ReasonCode::Error => "",
     }
 }
 

@@ -136,8 +136,8 @@ impl Violation {
                 let claim = &program.exclusive.claims()[usize::from(claim)];
                 let name = |body| program.automaton(body).name.trim_matches(':');
                 format!(
-                    "`{}` of {} ({owner}) is broken by {} ({user}) in: {}; remove it, or search \
-                     with --por off",
+                    "`{}` of {} ({owner}) does not hold (remove it, or use --por off): {} ({user}) may \
+                     do: {}",
                     claim.text,
                     name(claim.body),
                     name(program.transition(transition).body),

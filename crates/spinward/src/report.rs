@@ -148,6 +148,8 @@ pub enum ReasonCode {
     Lossy,
     /// An error was met, but a limit was hit before a run to it was found.
     ErrorMet,
+    /// Moves were left out because of an `xr` or `xs` that does not hold.
+    BrokenClaim,
     /// A property that cannot be checked yet.
     NotChecked,
     /// There was no check.

@@ -176,6 +176,9 @@ impl Running<'_> {
         }
         self.count(task, &outcome);
         self.explain(task, &outcome);
+        if machine.reduces() {
+            self.explain_claims(task, &outcome);
+        }
         if let Some((asked, table, omissions)) = lost {
             self.explain_omissions(task, omissions);
             // Of several searches, the one that lost most has advice.
@@ -323,6 +326,19 @@ impl Running<'_> {
         };
         let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
         self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
+    }
+
+    /// Says that a search counted on something that does not hold, if it did.
+    fn explain_claims(&mut self, task: &Task, outcome: &Outcome) {
+        let is_claim = |found: &Found| matches!(found.violation, Violation::NotExclusive { .. });
+        if outcome.errors.iter().any(is_claim) {
+            let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
+            let message = format!(
+                "{whose}moves were left out because of a claim that does not hold, and other errors \
+                 perhaps with them"
+            );
+            self.reasons.push(Reason { code: ReasonCode::BrokenClaim, message });
+        }
     }
 
     /// Says what a lossy search may have missed.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use spinward::{Check, Engine, Model, Optimize, Por, Report, Search, Store, Verdict};
+use spinward::{Check, Engine, Model, Optimize, Por, ReasonCode, Report, Search, Store, Verdict};
 
 /// Models in which a claim is broken, and the statement that breaks it.
 const BROKEN: &[(&str, &str)] = &[
@@ -152,6 +152,7 @@ fn who_breaks_a_claim_is_told_by_every_search() {
         assert!(full.errors.iter().all(|error| error.kind != "runtime"), "{text}");
         let audit = check(text).audit(true).run().unwrap().audit.unwrap();
         assert!(audit.runs.iter().all(|run| !run.errors.is_empty()), "{text}: {audit:?}");
+        assert!(audit.disagreements.is_empty(), "{text}: {audit:?}");
     }
 }
 
@@ -169,9 +170,11 @@ fn it_is_said_who_breaks_which_claim_and_what_to_do() {
     let (text, _) = BROKEN[0];
     let report = check(text).run().unwrap();
     let error = &report.errors[0];
-    let message = "`xr c` of A (0) is broken by B (1) in: c?x; remove it, or search with --por off";
+    let message = "`xr c` of A (0) does not hold (remove it, or use --por off): B (1) may do: c?x";
     assert_eq!(error.message, message);
     assert_eq!((error.kind, error.line, error.steps), ("runtime", Some(3), 1));
+    assert!(report.reasons.iter().any(|reason| reason.code == ReasonCode::BrokenClaim));
+    assert!(!report.complete);
 }
 
 /// From the text it cannot be seen that the others leave the channel alone.
