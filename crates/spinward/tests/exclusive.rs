@@ -64,16 +64,32 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     // In the middle of what is done at once.
     (
-        "chan c = [1] of { byte }; byte g;
-         active proctype A() { byte x; xr c; end: c?x }
-         active proctype B() { byte x; x = 1; end: atomic { g = 1; c?x } }",
-        "c?x",
+        "chan c = [2] of { byte }; byte g;
+         active proctype A() { xs c; c!1 }
+         active proctype B() { byte x; x = 1; atomic { g = 1; c!2 } }",
+        "c!2",
     ),
     (
         "chan c = [2] of { byte }; byte g;
          active proctype A() { xs c; c!1 }
          active proctype B() { byte x; x = 1; d_step { g = 1; c!2 } }",
         "c!2",
+    ),
+    // Who does not use a channel any more, but lives.
+    (
+        "chan c = [1] of { byte }; byte g;
+         proctype A(chan in) { byte x; xr in; in?x; g = 1; end: false }
+         active proctype B() { byte x; g == 1; end: c?x }
+         init { run A(c); c!1 }",
+        "c?x",
+    ),
+    // Late, and among many states.
+    (
+        "chan c = [1] of { byte }; byte n[3];
+         active [3] proctype P() { end: do :: n[_pid] = (n[_pid] + 1) % 25 od }
+         active proctype A() { byte x; xr c; end: c?x }
+         active proctype B() { byte x; n[0] + n[1] + n[2] == 72; end: c?x }",
+        "c?x",
     ),
     // Who dies takes its claim along, but others may come first.
     (
