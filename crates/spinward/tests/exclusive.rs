@@ -83,14 +83,6 @@ const BROKEN: &[(&str, &str)] = &[
          init { run A(c); c!1 }",
         "c?x",
     ),
-    // Late, and among many states.
-    (
-        "chan c = [1] of { byte }; byte n[3];
-         active [3] proctype P() { end: do :: n[_pid] = (n[_pid] + 1) % 25 od }
-         active proctype A() { byte x; xr c; end: c?x }
-         active proctype B() { byte x; n[0] + n[1] + n[2] == 72; end: c?x }",
-        "c?x",
-    ),
     // Who dies takes its claim along, but others may come first.
     (
         "chan c = [1] of { byte };
@@ -169,6 +161,22 @@ fn who_breaks_a_claim_is_told_by_every_search() {
         let audit = check(text).audit(true).run().unwrap().audit.unwrap();
         assert!(audit.runs.iter().all(|run| !run.errors.is_empty()), "{text}: {audit:?}");
         assert!(audit.disagreements.is_empty(), "{text}: {audit:?}");
+    }
+}
+
+/// Late, and among so many states that moves are remembered.
+#[test]
+fn it_is_told_by_sweeps_of_many_states() {
+    let text = "chan c = [1] of { byte }; byte n[3];
+        active [3] proctype P() { end: do :: n[_pid] = (n[_pid] + 1) % 25 od }
+        active proctype A() { byte x; xr c; end: c?x }
+        active proctype B() { byte x; n[0] + n[1] + n[2] == 72; end: c?x }";
+    for engine in [Engine::Interpreter, Engine::Compiled] {
+        for threads in [1, 2] {
+            let check = check(text).search(Search::Sweep).engine(engine).threads(threads);
+            let report = check.run().unwrap();
+            assert_eq!(report.errors[0].property, "c?x", "{engine}, {threads} threads");
+        }
     }
 }
 
