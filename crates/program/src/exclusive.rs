@@ -256,3 +256,66 @@ impl Analysis<'_> {
         attempts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use spinward_promela::{Options, load_text};
+
+    /// The claims of a model that must be checked.
+    fn checked(text: &str) -> Vec<String> {
+        let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
+        assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
+        let program = crate::lower(&loaded).0.expect("a program");
+        program.exclusive.claims().iter().map(|claim| claim.text.clone()).collect()
+    }
+
+    const NONE: [&str; 0] = [];
+
+    #[test]
+    fn claims_that_hold_by_the_text_are_not_checked() {
+        let globals = "chan c = [1] of { byte }; chan d = [1] of { byte };
+            proctype A() { byte x; xr c; xs d; c?x; d!x }
+            init { atomic { run A(); c!1; c!2 } }";
+        assert_eq!(checked(globals), NONE);
+        let handed_on = "chan c[3] = [1] of { byte };
+            proctype A(chan in, out) { byte x; xr in; xs out; in?x; out!x }
+            proctype B(chan in, out) { byte x; xr in; xs out; in?x; out!x }
+            init { run A(c[0], c[1]); run B(c[1], c[2]); byte x; c[0]!1; c[2]?x }";
+        assert_eq!(checked(handed_on), NONE);
+        let fresh = "chan c = [1] of { byte };
+            active proctype A() { byte x; xr c; c?x }
+            active proctype B() { chan own = [1] of { byte }; byte x; own!1; own?x }";
+        assert_eq!(checked(fresh), NONE);
+    }
+
+    #[test]
+    fn others_are_checked() {
+        let twice = "chan c = [1] of { byte };
+            active [2] proctype A() { byte x; xr c; c?x }";
+        assert_eq!(checked(twice), ["xr c"]);
+        let by_a_parameter = "chan c = [1] of { byte };
+            proctype B(chan in) { byte x; in?x }
+            active proctype A() { byte x; xr c; c?x }
+            init { run B(c) }";
+        assert_eq!(checked(by_a_parameter), ["xr c"]);
+        let in_a_message = "chan c = [1] of { byte }; chan d = [1] of { chan };
+            active proctype A() { byte x; xr c; c?x; d!c }
+            active proctype B() { chan e; byte x; d?e; e?x }";
+        assert_eq!(checked(in_a_message), ["xr c"]);
+        let asked = "chan c = [1] of { byte };
+            active proctype A() { xs c; c!1 }
+            active proctype B() { byte x; empty(c); c?x }";
+        assert_eq!(checked(asked), ["xs c"]);
+    }
+
+    /// It would be that of another channel later.
+    #[test]
+    fn claims_on_what_changes_say_nothing() {
+        let set_later = "chan c = [1] of { byte };
+            active proctype A() { chan d = c; byte x; xr d; d?x; d = c }
+            active proctype B() { byte x; c?x }";
+        assert_eq!(checked(set_later), NONE);
+    }
+}
