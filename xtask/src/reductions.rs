@@ -346,6 +346,31 @@ mod tests {
     }
 
     #[test]
+    fn a_broken_claim_is_told_by_all_that_count_on_it() {
+        let broken = |tells: fn(&str) -> bool| {
+            found(move |options| {
+                if is_full(options) {
+                    return answer(10, &[assertion(3)]);
+                }
+                let claim = json!({"kind": "runtime", "property": "c0?x", "line": 5});
+                let mut checked = match options.contains("--por off") || !tells(options) {
+                    true => answer(10, &[assertion(3)]),
+                    false => answer(10, &[claim]),
+                };
+                if let Ok(answer) = &mut checked
+                    && answer.errors[0].kind == "runtime"
+                {
+                    let reasons = r#"[{"code": "broken-claim"}]"#;
+                    answer.reasons = serde_json::from_str(reasons).expect("reasons");
+                }
+                checked
+            })
+        };
+        assert_eq!(broken(|_| true), [] as [&str; 0]);
+        assert_eq!(broken(|options| !options.contains("--optimize none --por on")).len(), 1);
+    }
+
+    #[test]
     fn a_checker_that_invents_things_or_dies_fails() {
         let elsewhere = |options: &str| match is_full(options) {
             true => answer(10, &[assertion(3)]),

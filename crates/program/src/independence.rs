@@ -7,6 +7,7 @@
 //! change: variables of the process, globals that nobody else uses, or uses in a way that does not matter.
 //! Of channels it is seen in each state: a message can be put behind the others, if there is room, or be
 //! taken, if there is one, whatever others do at the other end, if nobody else does the same and nobody asks.
+//! That nobody else does it may also be [claimed](crate::exclusive).
 //!
 //! *Conditions* (Clarke, Grumberg, Peled, *Model checking*, 1999, chapter 10), where *s* is a state and *p*
 //! the process that is chosen in it:
