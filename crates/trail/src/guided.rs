@@ -23,6 +23,9 @@ const MAX_CHOICES: usize = 200_000;
 const EXTRA_LINE: &str = "the last line of the trail is left out: SPIN adds one that has no \
     meaning after an event that a trace does not allow";
 
+const ATTEMPT: &str =
+    "the last line of the trail is left out: what is wrong is that a process came to it";
+
 /// A trail in the machine's own terms.
 #[derive(Clone, Debug, Default)]
 pub struct Fitted {
@@ -88,6 +91,7 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         merged: trail.merged,
         violated: false,
         bad_event: None,
+        attempt: None,
         lines,
         cycle_line,
         first_lap: None,
@@ -141,6 +145,8 @@ struct Fitter<'a> {
     /// Where the last event was that a trace does not allow: the lines and steps up to it, and what
     /// it led to.
     bad_event: Option<(usize, usize, Config)>,
+    /// If the last line taken breaks a claim: the steps up to it, and where they lead.
+    attempt: Option<(usize, Config)>,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
     /// Once the cycle is gone through a second time: how many lines there were before.
@@ -205,6 +211,10 @@ impl Fitter<'_> {
                     notes.push(EXTRA_LINE.into());
                     return Ok(notes);
                 }
+                if !self.violated && self.walker.moves().1.is_empty() && self.drop_attempt() {
+                    notes.push(ATTEMPT.into());
+                    return Ok(notes);
+                }
                 if !self.claim_left_out || self.ends_in_error() {
                     return Ok(notes);
                 }
@@ -221,6 +231,13 @@ impl Fitter<'_> {
             let (moves, wrong) = self.walker.moves();
             if let Some((chosen, taken)) = self.matching(&moves, line) {
                 let chosen = chosen.clone();
+                let breaks_claim = |violation: &Violation| {
+                    matches!(violation, Violation::NotExclusive { transition, .. }
+                        if *transition == chosen.steps[0].transition)
+                };
+                let is_attempt = wrong.iter().any(breaks_claim);
+                let before = || (self.steps.len(), self.walker.config.clone());
+                self.attempt = is_attempt.then(before);
                 if self.take(&chosen) {
                     self.violated = !chosen.violations.is_empty();
                     if chosen.violations.iter().any(|v| v.kind() == "trace") {
@@ -410,6 +427,16 @@ impl Fitter<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Goes back before the last line, if it breaks a claim: SPIN adds what a process only came to.
+    fn drop_attempt(&mut self) -> bool {
+        let Some((steps, config)) = self.attempt.take() else {
+            return false;
+        };
+        self.steps.truncate(steps);
+        self.walker.config = config;
+        true
     }
 
     /// Whether the rest of the trail is what SPIN looked at when it went wrong, without its being

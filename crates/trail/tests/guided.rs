@@ -129,6 +129,20 @@ fn a_statement_that_is_only_looked_at_may_end_a_trail() {
     assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Runtime(..)]));
 }
 
+/// SPIN adds the statement, whether it is possible or not.
+#[test]
+fn a_statement_that_breaks_a_claim_may_end_a_trail() {
+    let text = "chan c = [1] of { byte }; active proctype P() { xs c; c!1 }\n\
+        active proctype Q() { byte x; x = 1; c!2 }";
+    let machine = machine(text, false);
+    for trail in ["1:1:2\n2:1:3\n", "1:1:2\n2:0:0\n3:1:3\n"] {
+        let fitted = fitted(&machine, trail).unwrap();
+        assert_eq!(fitted.steps.len(), trail.lines().count() - 1);
+        let ends = ends_in(&machine, &fitted);
+        assert!(ends.iter().any(|it| matches!(it, Violation::NotExclusive { .. })), "{ends:?}");
+    }
+}
+
 #[test]
 fn half_of_a_rendezvous_may_end_a_trail() {
     let text = "chan c = [0] of { byte }; active D_proctype P() { if :: c!1 :: c!2 fi }\n\

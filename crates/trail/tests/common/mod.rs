@@ -16,6 +16,7 @@ pub fn machine(path: &Path, text: &str, claim: bool) -> Machine {
         end_states: !claim,
         assertions: true,
         trace: true,
+        exclusive: true,
         ..Options::default()
     };
     Machine::new(Arc::new(program), options, Arc::default()).expect("a good start")
