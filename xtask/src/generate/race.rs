@@ -373,7 +373,7 @@ impl Generator {
         let claims = self.claims.iter();
         let of_others = claims.filter(|it| it.chan == chan && it.send == send);
         let is_taken = of_others.filter(|it| it.process != self.process).count() > 0;
-        (!is_taken || self.dice.chance(4)).then_some(chan)
+        (!is_taken || self.dice.chance(20)).then_some(chan)
     }
 
     fn one_of(&mut self, words: &[&'static str]) -> &'static str {
