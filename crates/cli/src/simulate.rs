@@ -101,6 +101,7 @@ fn watched(model: &Model) -> Options {
         assertions: true,
         trace: true,
         invariants: model::all_conditions(model),
+        exclusive: false,
         reduce: None,
     }
 }

@@ -8,6 +8,7 @@
 //! stack of frames is a vector, so an atomic sequence may be as long as memory allows.
 
 mod alone;
+mod claims;
 mod footprint;
 
 use std::ops::ControlFlow;
@@ -331,6 +332,11 @@ impl Machine {
         }
         let native = self.native.get().and_then(Option::as_ref);
         self.look_at_shape(state, scratch);
+        if let Some(shape) = scratch.shape.as_ref().filter(|_| self.minds_claims()) {
+            for violation in self.broken_claims(state, shape) {
+                sink.violation(violation, &[])?;
+            }
+        }
         let mut asked = None;
         if let Some(native) = native
             && self.is_plain()

@@ -31,6 +31,8 @@ pub struct Options {
     pub trace: bool,
     /// Which of the program's conditions must hold in every state (not inside an atomic sequence).
     pub invariants: Vec<u32>,
+    /// Whether what processes claim to use alone is looked at (`xr`, `xs`; never with a claim that moves).
+    pub exclusive: bool,
     /// Under which conditions searches may leave out moves that make no difference; none if they shall
     /// see all.
     pub reduce: Option<Conditions>,
@@ -224,7 +226,9 @@ impl Machine {
             found.push(Violation::ClaimEnd);
         }
         if at_rest && !config.system_turn {
-            found.extend(self.broken_invariants(&self.work(&config.state)));
+            let work = self.work(&config.state);
+            found.extend(self.broken_invariants(&work));
+            found.extend(self.broken_claims(&work.state, &work.shape));
         }
         (moves, found)
     }
@@ -300,7 +304,7 @@ impl System for Machine {
     }
 
     fn has_actors(&self) -> bool {
-        self.is_plain() && self.header.trace.is_none()
+        self.is_plain() && self.header.trace.is_none() && !self.minds_claims()
     }
 
     fn actors(&self, state: &[u8]) -> usize {

@@ -24,6 +24,17 @@ pub enum Violation {
     TraceComplete,
     /// The model does something that has no meaning, in this transition.
     Runtime(RuntimeError, TransitionId),
+    /// A process may use what another one claims to use alone.
+    NotExclusive {
+        /// Which of the program's [claims](spinward_program::exclusive).
+        claim: u16,
+        /// Who claims it.
+        owner: u8,
+        /// Who may use it.
+        user: u8,
+        /// What it may do.
+        transition: TransitionId,
+    },
 }
 
 /// What has no meaning.
@@ -79,14 +90,16 @@ impl Violation {
             Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
             Self::TraceMismatch | Self::TraceComplete => "trace",
-            Self::Runtime(..) => "runtime",
+            Self::Runtime(..) | Self::NotExclusive { .. } => "runtime",
         }
     }
 
     /// Where it went wrong, if at a statement.
     pub fn transition(self) -> Option<TransitionId> {
         match self {
-            Self::Assertion(id) | Self::Runtime(_, id) => Some(id),
+            Self::Assertion(id)
+            | Self::Runtime(_, id)
+            | Self::NotExclusive { transition: id, .. } => Some(id),
             _ => None,
         }
     }
@@ -119,6 +132,17 @@ impl Violation {
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
             Self::Runtime(error, id) => format!("{} in: {}", error.describe(), text(id)),
+            Self::NotExclusive { claim, owner, user, transition } => {
+                let claim = &program.exclusive.claims()[usize::from(claim)];
+                let name = |body| program.automaton(body).name.trim_matches(':');
+                format!(
+                    "`{}` of {} ({owner}) does not hold: {} ({user}) may do: {}",
+                    claim.text,
+                    name(claim.body),
+                    name(program.transition(transition).body),
+                    text(transition),
+                )
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! change: variables of the process, globals that nobody else uses, or uses in a way that does not matter.
 //! Of channels it is seen in each state: a message can be put behind the others, if there is room, or be
 //! taken, if there is one, whatever others do at the other end, if nobody else does the same and nobody asks.
+//! That nobody else does it may also be [claimed](crate::exclusive).
 //!
 //! *Conditions* (Clarke, Grumberg, Peled, *Model checking*, 1999, chapter 10), where *s* is a state and *p*
 //! the process that is chosen in it:
@@ -101,6 +102,17 @@ pub enum Channel {
     Any,
 }
 
+impl Channel {
+    /// Whether it is the same one as long as a process lives.
+    pub fn is_one(&self) -> bool {
+        match self {
+            Self::Numbers(numbers) => numbers.len() == 1,
+            Self::Own(_) => true,
+            Self::Any => false,
+        }
+    }
+}
+
 /// What must hold; tests leave out one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
@@ -116,6 +128,8 @@ pub struct Conditions {
     pub visibility: bool,
     /// Nobody is put off for ever.
     pub cycles: bool,
+    /// What processes [claim](crate::exclusive) is not just believed.
+    pub claims: bool,
 }
 
 impl Conditions {
@@ -127,6 +141,7 @@ impl Conditions {
         lives: true,
         visibility: true,
         cycles: true,
+        claims: true,
     };
 }
 
@@ -180,14 +195,32 @@ impl Independence {
     }
 
     /// The channels that processes of a body use in a way that matters to who has an end alone; none:
-    /// those that watched conditions ask about.
-    pub fn rivals(&self, body: Option<BodyId>, end: End) -> impl Iterator<Item = &Channel> {
+    /// those that watched conditions ask about. If the end is claimed, it is an error if another process
+    /// comes to use it, so that this does not matter.
+    pub fn rivals(
+        &self,
+        body: Option<BodyId>,
+        end: End,
+        claimed: bool,
+    ) -> impl Iterator<Item = &Channel> {
         let uses = body.map_or(&self.watched, |body| &self.bodies[body.0 as usize].uses);
-        uses.iter().filter(move |(use_, _)| end.has_rival(*use_)).map(|(_, channel)| channel)
+        uses.iter()
+            .filter(move |(use_, _)| end.has_rival(*use_) && !(claimed && end.is_used_by(*use_)))
+            .map(|(_, channel)| channel)
     }
 }
 
 impl End {
+    /// Whether messages are put, or taken, by what somebody does. (What he asks is something else, as is
+    /// what happens all at once, which both count as tests.)
+    fn is_used_by(self, use_: Use) -> bool {
+        match use_ {
+            Use::Send | Use::SendSorted => self == Self::In,
+            Use::Receive | Use::ReceiveAny => self == Self::Out,
+            Use::HasRoom | Use::HasMessage | Use::Test => false,
+        }
+    }
+
     /// Whether who has this end alone cares for what another one does.
     fn has_rival(self, use_: Use) -> bool {
         match use_ {
@@ -208,7 +241,7 @@ pub fn asks_who_is_ready(program: &Program, watched: &[u32]) -> bool {
 
 /// How many processes of a body there may be at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Number {
+pub(crate) enum Number {
     #[default]
     None,
     One,
@@ -217,18 +250,20 @@ enum Number {
 
 /// All that the processes of a body do.
 #[derive(Default)]
-struct Life<'p> {
-    touches: Touches<'p>,
-    number: Number,
+pub(crate) struct Life<'p> {
+    pub touches: Touches<'p>,
+    pub number: Number,
 }
 
 /// So many local states of atomic sequences are looked at together; longer ones are nobody's alone.
 const MAX_INSIDE: usize = 64;
 
-struct Analysis<'p> {
-    program: &'p Program,
+/// What is known of the processes of a program together.
+pub(crate) struct Analysis<'p> {
+    pub program: &'p Program,
     conditions: Conditions,
-    lives: Vec<Life<'p>>,
+    /// By body.
+    pub lives: Vec<Life<'p>>,
     watched: Touches<'p>,
     globals: Globals,
     /// By the offset of a global: the channel that it always holds.
@@ -347,7 +382,12 @@ fn distinct(all: &[Bytes]) -> HashSet<&Bytes> {
 }
 
 impl<'p> Analysis<'p> {
-    fn new(program: &'p Program, watched: &[u32], traced: bool, conditions: Conditions) -> Self {
+    pub fn new(
+        program: &'p Program,
+        watched: &[u32],
+        traced: bool,
+        conditions: Conditions,
+    ) -> Self {
         let mut lives: Vec<Life<'p>> = program.automata.iter().map(|_| Life::default()).collect();
         for transition in &program.transitions {
             let automaton = program.automaton(transition.body);
@@ -461,7 +501,9 @@ impl<'p> Analysis<'p> {
                 let Action::Run { body, .. } = transition.action else {
                     return None;
                 };
-                Some((transition.body, body, self.is_on_cycle(transition)))
+                let from = self.program.automaton(transition.body).state(transition.from);
+                // The first statement of a block stands in two local states, of which one is never entered.
+                from.reachable.then(|| (transition.body, body, self.is_on_cycle(transition)))
             })
             .collect();
         loop {
@@ -649,12 +691,7 @@ impl<'p> Analysis<'p> {
                 Use::Receive | Use::HasMessage => End::Out,
                 Use::SendSorted | Use::ReceiveAny | Use::Test => return None,
             };
-            let is_one = match &channel {
-                Channel::Numbers(numbers) => numbers.len() == 1,
-                Channel::Own(_) => true,
-                Channel::Any => false,
-            };
-            if !is_one || moves.has_else || moves.escapes {
+            if !channel.is_one() || moves.has_else || moves.escapes {
                 return None;
             }
             if !ends.contains(&(end, channel.clone())) {
@@ -674,7 +711,7 @@ impl<'p> Analysis<'p> {
     }
 
     /// Which channels are used by the processes of a body, or by none, and how.
-    fn channels_of(&self, body: Option<BodyId>, touches: &Touches<'p>) -> Vec<(Use, Channel)> {
+    pub fn channels_of(&self, body: Option<BodyId>, touches: &Touches<'p>) -> Vec<(Use, Channel)> {
         let mut uses: Vec<(Use, Channel)> = Vec::new();
         for &(use_, expr) in &touches.uses {
             let channel = self.channel(body, expr);
@@ -685,7 +722,8 @@ impl<'p> Analysis<'p> {
         uses
     }
 
-    fn channel(&self, body: Option<BodyId>, expr: &Expr) -> Channel {
+    /// Which channel an expression of a body, or of none, means.
+    pub fn channel(&self, body: Option<BodyId>, expr: &Expr) -> Channel {
         let Expr::Load(place) = expr else {
             return Channel::Any;
         };

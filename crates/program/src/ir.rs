@@ -17,6 +17,8 @@ use spinward_promela::symbols::Symbols;
 pub use spinward_promela::symbols::{BodyId, BodyKind, MtypeId, Type};
 use spinward_promela::{SourceMap, Span};
 
+use crate::exclusive::Exclusive;
+
 /// A local state of an automaton: SPIN's number of it, from 1. State 0 is that of a process that is
 /// gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,6 +66,8 @@ pub struct Program {
     pub trace: Option<BodyId>,
     /// Conditions about the model that were given beside it.
     pub conditions: Vec<Condition>,
+    /// What processes claim to use alone.
+    pub exclusive: Exclusive,
     /// What the model uses anywhere.
     pub uses: Uses,
 }

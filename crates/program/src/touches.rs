@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Program;
 use crate::ir::{
     Action, BinaryOp, BodyId, ChannelTest, Expr, InitStep, Place, ReceiveArg, Space, StateId,
-    Transition,
+    Transition, TransitionId,
 };
 
 /// What some steps of a process look at and change, besides the variables of the process itself.
@@ -64,8 +64,9 @@ impl<'p> Touches<'p> {
     /// Adds a transition. A `d_step` is one, with all inside of it.
     pub fn add(&mut self, program: &'p Program, transition: &'p Transition) {
         if let Action::DStep { entry } = transition.action {
-            let inside = Inside { to: transition.to, seen: vec![entry] };
-            inside.each(program, transition.body, |inner| self.add(program, inner));
+            each_inside(program, transition, entry, |inner| {
+                self.add(program, program.transition(inner))
+            });
             return;
         }
         self.action(program, &transition.action);
@@ -205,30 +206,22 @@ impl<'p> Touches<'p> {
     }
 }
 
-/// The inside of a `d_step`.
-struct Inside {
-    to: StateId,
-    /// Local states, the last of which were not looked at yet.
-    seen: Vec<StateId>,
-}
-
-impl Inside {
-    fn each<'p>(
-        mut self,
-        program: &'p Program,
-        body: BodyId,
-        mut call: impl FnMut(&'p Transition),
-    ) {
-        let mut next = 0;
-        while let Some(&state) = self.seen.get(next) {
-            next += 1;
-            for id in program.automaton(body).state(state).transition_ids() {
-                let transition = program.transition(id);
-                call(transition);
-                let to = transition.to;
-                if to != self.to && to != StateId(0) && !self.seen.contains(&to) {
-                    self.seen.push(to);
-                }
+/// Calls `call` with each transition inside of a `d_step` with an entry.
+pub(crate) fn each_inside(
+    program: &Program,
+    d_step: &Transition,
+    entry: StateId,
+    mut call: impl FnMut(TransitionId),
+) {
+    let mut seen = vec![entry];
+    let mut next = 0;
+    while let Some(&state) = seen.get(next) {
+        next += 1;
+        for id in program.automaton(d_step.body).state(state).transition_ids() {
+            call(id);
+            let to = program.transition(id).to;
+            if to != d_step.to && to != StateId(0) && !seen.contains(&to) {
+                seen.push(to);
             }
         }
     }

@@ -36,7 +36,10 @@ use crate::unreached::unreached;
 pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let start = Instant::now();
     let method = Method::of(&check)?;
-    let plan = Plan::new(&check.model, &check.properties)?;
+    let mut plan = Plan::new(&check.model, &check.properties)?;
+    // Who counts on what processes claim checks it.
+    let exclusive = method.reduces && !method.symmetric;
+    plan.tasks.iter_mut().for_each(|task| task.options.exclusive = exclusive);
     if check.model.program.uses.c_code.is_some() {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
@@ -64,12 +67,17 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         most_omissions: 0.0,
         recommendation: None,
     };
-    for task in &plan.tasks {
-        running.run_task(task, &mut |event| {
-            if let Some(progress) = &mut progress {
-                progress(event);
-            }
-        })?;
+    let mut progress = |event: &Progress| {
+        if let Some(progress) = &mut progress {
+            progress(event);
+        }
+    };
+    for task in &mut plan.tasks {
+        if let Some(broken) = running.run_task(task, &mut progress)? {
+            running.note_broken_claim(broken);
+            task.options.exclusive = false;
+            running.run_task(task, &mut progress)?;
+        }
         if running.is_over() {
             break;
         }
@@ -124,7 +132,13 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn run_task(&mut self, task: &Task, progress: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
+    /// Runs a search. If it counted on what a process claims, and that does not hold, it was for nothing; then it
+    /// tells that, and nothing else.
+    fn run_task(
+        &mut self,
+        task: &Task,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Violation>, Error> {
         let program = self.check.model.program.clone();
         let before = memory::own_memory();
         let whole = self.machine(program.clone(), task.options.clone())?;
@@ -167,6 +181,10 @@ impl Running<'_> {
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        let is_claim = |found: &&Found| matches!(found.violation, Violation::NotExclusive { .. });
+        if let Some(broken) = outcome.errors.iter().find(is_claim) {
+            return Ok(Some(broken.violation));
+        }
 
         // Threads look ahead of where a search ends: what they met there must not show.
         let ahead =
@@ -186,7 +204,8 @@ impl Running<'_> {
                 self.recommendation = recommend(asked, table, budget, &outcome, omissions);
             }
         }
-        self.take_errors(task, outcome.errors)
+        self.take_errors(task, outcome.errors)?;
+        Ok(None)
     }
 
     /// Runs the search that was asked for.
@@ -404,6 +423,19 @@ impl Running<'_> {
         };
         let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
         self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
+    }
+
+    /// Says that a process does not keep to what another one claims.
+    fn note_broken_claim(&mut self, broken: Violation) {
+        let program = &self.check.model.program;
+        let statement = broken.transition().map(|id| program.transition(id).span);
+        let at = statement.map(|span| {
+            format!(" at {}:{}", program.source.path(span).display(), program.source.line(span))
+        });
+        let note =
+            format!("{}{}; nobody counts on it", broken.describe(program), at.unwrap_or_default());
+        self.method.notes.push(note);
+        self.shown = self.method.search();
     }
 
     /// Says what a lossy search may have missed.

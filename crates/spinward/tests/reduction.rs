@@ -310,6 +310,7 @@ fn machine(text: &str, condition: &str, reduce: Option<Conditions>, compiled: bo
         end_states: true,
         assertions: true,
         invariants: if condition.is_empty() { vec![] } else { vec![0] },
+        exclusive: true,
         reduce,
         ..Options::default()
     };
@@ -390,6 +391,29 @@ fn errors_are_missed_if_a_search_does_not_see_to_it_that_nobody_is_put_off() {
     let careless = Careless(&machine);
     for search in [dfs, bfs] {
         assert!(errors(&search(&careless, scratch, &request(false, 1), &mut quiet())).is_empty());
+    }
+}
+
+/// Once a claim is broken others may be missed, but that it is broken is told.
+#[test]
+fn errors_are_missed_if_claims_are_just_believed() {
+    let text = "chan c = [1] of { byte };
+        active proctype A() { byte x; xr c; enda: c?x; endb: false }
+        active proctype B() { byte x; x = 1; end: c?x; assert(false) }
+        active proctype C() { c!1 }";
+    for compiled in [false, true] {
+        let (expected, _) = whole(&machine(text, "", None, compiled));
+        let is_claim = |error: &str| error.starts_with("NotExclusive");
+        assert!(expected.iter().any(|error| is_claim(error)));
+        assert!(expected.iter().any(|error| error.starts_with("Assertion")));
+        for (name, found, _) in searches(&machine(text, "", Some(ALL), compiled)) {
+            assert!(found.iter().any(|error| is_claim(error)), "{name}: {found:?}");
+            assert!(found.is_subset(&expected), "{name}: {found:?}");
+        }
+        let believing = Conditions { claims: false, ..ALL };
+        for (name, found, _) in searches(&machine(text, "", Some(believing), compiled)) {
+            assert!(found.is_empty(), "{name}: {found:?}");
+        }
     }
 }
 

@@ -22,13 +22,41 @@ pub fn race(seed: u64) -> Race {
     let array = dice.chance(30);
     let remote = dice.chance(15);
     let lenient = dice.chance(40);
-    let chans = (0..dice.range(0, 3)).map(|n| format!("c{n}")).collect();
-    let parameter = None;
-    let mut generator =
-        Generator { dice, globals, array, remote, lenient, chans, parameter, labels: 0 };
+    let chans: Vec<String> = (0..dice.range(0, 3)).map(|n| format!("c{n}")).collect();
+    let claims = if dice.chance(25) { claims(&mut dice, &chans) } else { Vec::new() };
+    let mut generator = Generator {
+        dice,
+        globals,
+        array,
+        remote,
+        lenient,
+        chans,
+        claims,
+        process: 0,
+        parameter: None,
+        alias: false,
+        labels: 0,
+    };
     let text = generator.model();
     let invariant = generator.dice.chance(15).then(|| generator.invariant());
     Race { text, invariant }
+}
+
+/// Who claims which ends of channels: `xs` or `xr`, at random.
+fn claims(dice: &mut Dice, chans: &[String]) -> Vec<Claim> {
+    let ends = chans.iter().flat_map(|chan| [(chan, true), (chan, false)]);
+    let ends: Vec<_> = ends.filter(|_| dice.chance(60)).collect();
+    ends.into_iter()
+        .map(|(chan, send)| Claim { chan: chan.clone(), send, process: dice.below(3) })
+        .collect()
+}
+
+/// A process says that nobody else uses an end of a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Claim {
+    chan: String,
+    send: bool,
+    process: usize,
 }
 
 /// What a process that is run is handed as `in`.
@@ -51,8 +79,13 @@ struct Generator {
     /// Most places where a process may wait are valid end states, so that a deadlock is rare.
     lenient: bool,
     chans: Vec<String>,
-    /// Of the process at hand.
+    /// What processes say they use alone. Mostly others keep to it.
+    claims: Vec<Claim>,
+    /// The process at hand.
+    process: usize,
     parameter: Option<Parameter>,
+    /// It has a name `v` for a channel, which may be that of another one later.
+    alias: bool,
     labels: usize,
 }
 
@@ -94,13 +127,27 @@ impl Generator {
         if self.dice.chance(6) {
             header += &format!(" provided (g0 != {})", self.number());
         }
+        self.process = n;
+        self.alias = !self.claims.is_empty() && self.dice.chance(30);
         let length = self.dice.range(1, 5);
         let mut body = self.sequence(2, length);
         if n == 0 && self.remote {
             let at = self.dice.below(body.len() + 1);
             body.insert(at, format!("here: {}", self.simple()));
         }
-        body.insert(0, "byte x, y".to_owned());
+        let mut first = vec!["byte x, y".to_owned()];
+        if self.alias {
+            first.push(format!("chan v = {}", self.chans[0]));
+        }
+        let own = self.claims.iter().filter(|claim| claim.process == n);
+        first.extend(own.map(|Claim { chan, send, .. }| claim(*send, chan)));
+        if self.parameter == Some(Parameter::Chan)
+            && !self.claims.is_empty()
+            && self.dice.chance(60)
+        {
+            first.push(claim(self.dice.chance(50), "in"));
+        }
+        body.splice(0..0, first);
         braces(&header, &body)
     }
 
@@ -144,7 +191,8 @@ impl Generator {
             0..18 => {
                 let count = self.dice.range(1, 3);
                 let mut options = self.options(depth, count);
-                if self.dice.chance(35) {
+                // With claims an `else` must not stand beside a channel.
+                if self.claims.is_empty() && self.dice.chance(35) {
                     options.push(format!(":: else -> {}", self.simple()));
                 }
                 format!("{}if\n{}\nfi", self.end_label(0), options.join("\n"))
@@ -155,6 +203,7 @@ impl Generator {
                 options.push(match self.dice.below(3) {
                     0 => ":: break".to_owned(),
                     1 => format!(":: ({}) -> break", self.condition()),
+                    _ if !self.claims.is_empty() => ":: break".to_owned(),
                     _ => ":: else -> break".to_owned(),
                 });
                 format!("{}do\n{}\nod", self.end_label(33), options.join("\n"))
@@ -213,14 +262,14 @@ impl Generator {
             42..50 => self.step(Self::global),
             50..56 => format!("assert({})", self.comparison()),
             56..58 => format!("assert({} != 2)", self.local()),
-            58..75 => match self.chan() {
+            58..75 => match self.chan(true) {
                 Some(chan) => {
                     let operator = if self.dice.chance(93) { "!" } else { "!!" };
                     format!("{chan}{operator}{}", self.local_value())
                 }
                 None => self.step(Self::global),
             },
-            75..92 => match self.chan() {
+            75..92 => match self.chan(false) {
                 Some(chan) => {
                     let operator = if self.dice.chance(90) { "?" } else { "??" };
                     format!("{chan}{operator}{}", self.received())
@@ -228,6 +277,10 @@ impl Generator {
                 None => format!("({})", self.comparison()),
             },
             92..96 => format!("({})", self.condition()),
+            96..97 if self.alias => {
+                let chan = self.dice.pick(&self.chans).cloned().unwrap_or_default();
+                format!("v = {chan}")
+            }
             96..98 => format!("printf(\"%d\\n\", {})", self.value()),
             _ => "skip".to_owned(),
         }
@@ -306,16 +359,29 @@ impl Generator {
         }
     }
 
-    fn chan(&mut self) -> Option<String> {
-        match self.parameter == Some(Parameter::Chan) && self.dice.chance(40) {
-            true => Some("in".to_owned()),
-            false => self.dice.pick(&self.chans).cloned(),
+    /// A channel to send to, or to receive from.
+    fn chan(&mut self, send: bool) -> Option<String> {
+        if self.parameter == Some(Parameter::Chan) && self.dice.chance(40) {
+            return Some("in".to_owned());
         }
+        if self.alias && self.dice.chance(30) {
+            return Some("v".to_owned());
+        }
+        let chan = self.dice.pick(&self.chans).cloned()?;
+        let claims = self.claims.iter();
+        let of_others = claims.filter(|it| it.chan == chan && it.send == send);
+        let is_taken = of_others.filter(|it| it.process != self.process).count() > 0;
+        (!is_taken || self.dice.chance(20)).then_some(chan)
     }
 
     fn one_of(&mut self, words: &[&'static str]) -> &'static str {
         words[self.dice.below(words.len())]
     }
+}
+
+/// Says that nobody else uses an end of a channel.
+fn claim(send: bool, chan: &str) -> String {
+    format!("{} {chan}", if send { "xs" } else { "xr" })
 }
 
 /// Statements between braces, one to a line.
@@ -383,6 +449,12 @@ mod tests {
             "provided",
             "printf",
             "run P",
+            "xr c",
+            "xs c",
+            "xr in",
+            "xs in",
+            "chan v",
+            "v = c",
         ];
         for word in words {
             assert!(count(word) >= 20, "{word}: in {} models", count(word));

@@ -53,6 +53,9 @@ impl Machine {
         if *creates && others().any(|(it, at)| independence.may_die(at.kind, context.control(it))) {
             return false;
         }
+        if *dies && !self.claims_hold_for_ever(independence, context, process) {
+            return false;
+        }
         ends.iter().all(|(end, channel)| self.has_alone(independence, context, *end, channel))
     }
 
@@ -80,6 +83,23 @@ impl Machine {
         if conditions.room && !fits() {
             return false;
         }
+        let claims = |process| self.claims(context, process, end, number);
+        let mut others = (0..context.shape.processes.len()).filter(|&other| Some(other) != own);
+        !conditions.channels
+            || !others.any(claims)
+                && !self.has_rivals(independence, context, end, number, own.is_some_and(claims))
+    }
+
+    /// Whether others than the process that asks, or watched conditions, ever do anything that matters to
+    /// who uses an end of a channel.
+    fn has_rivals(
+        &self,
+        independence: &Independence,
+        context: &Context<'_>,
+        end: End,
+        number: i32,
+        claimed: bool,
+    ) -> bool {
         let means = |process: Option<usize>, channel: &Channel| match channel {
             Channel::Numbers(numbers) => numbers.contains(&number),
             Channel::Own(_) => {
@@ -88,17 +108,37 @@ impl Machine {
             Channel::Any => true,
         };
         let processes = context.shape.processes.iter().enumerate();
-        let others = processes.filter(|&(other, _)| Some(other) != own);
-        let everybody =
+        let others = processes.filter(|&(other, _)| Some(other) != context.process);
+        let mut everybody =
             others.map(|(other, at)| (Some(other), Some(at.kind))).chain([(None, None)]);
-        !conditions.channels
-            || !everybody.into_iter().any(|(process, body)| {
-                independence.rivals(body, end).any(|channel| means(process, channel))
+        everybody.any(|(process, body)| {
+            independence.rivals(body, end, claimed).any(|channel| means(process, channel))
+        })
+    }
+
+    /// Whether nobody else ever does anything that might break a claim of a process.
+    fn claims_hold_for_ever(
+        &self,
+        independence: &Independence,
+        context: &Context<'_>,
+        process: usize,
+    ) -> bool {
+        let mut claims = self.program.exclusive.of(context.shape.processes[process].kind);
+        !self.minds_claims()
+            || claims.all(|claim| {
+                let number = self.number_of(context, process, &claim.channel);
+                number
+                    .is_none_or(|it| !self.has_rivals(independence, context, claim.end, it, false))
             })
     }
 
     /// The number of the channel that a process means, if it is one.
-    fn number_of(&self, context: &Context<'_>, process: usize, channel: &Channel) -> Option<i32> {
+    pub(super) fn number_of(
+        &self,
+        context: &Context<'_>,
+        process: usize,
+        channel: &Channel,
+    ) -> Option<i32> {
         match channel {
             Channel::Numbers(numbers) => numbers.first().copied().filter(|_| numbers.len() == 1),
             Channel::Own(offset) => Some(context.own_channel(process, *offset)),

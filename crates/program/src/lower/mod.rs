@@ -22,11 +22,13 @@ use spinward_promela::symbols::{BodyKind, Symbols};
 use spinward_promela::{Diagnostic, Loaded};
 
 use self::expr::Context;
-use self::flow::{BlockKind, Flow, Kind};
+use self::flow::{BlockKind, Claimed, Flow, Kind};
 use self::init::Initializers;
 use self::layout::Layout;
 use self::size::Budget;
 use self::table::{Flags, Table};
+use crate::exclusive::{Exclusive, Written};
+use crate::independence::End;
 use crate::ir::{
     Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, InitStep,
     Program, StateId, Transition, Uses,
@@ -173,6 +175,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
         }
         self.use_of_units(&self.loaded.model);
         let conditions = self.conditions();
+        let claims = self.claims();
 
         let mut start = Vec::new();
         for (i, body) in symbols.bodies.iter().enumerate() {
@@ -190,7 +193,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
         };
         let elements = self.elements();
         let Self { mut context, transitions, .. } = self;
-        let program = Program {
+        let mut program = Program {
             source: Arc::clone(&self.loaded.source),
             symbols: Arc::clone(&self.loaded.symbols),
             automata,
@@ -204,8 +207,10 @@ impl<'f, 'a> Assembly<'f, 'a> {
             claims: of_kind(&[BodyKind::Never]),
             trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace]).first().copied(),
             conditions,
+            exclusive: Exclusive::default(),
             uses: context.uses,
         };
+        program.exclusive = Exclusive::new(&program, claims);
         context.diagnostics.append(&mut context.layout.diagnostics);
         context.diagnostics.extend(context.budget.diagnostic());
         (Some(program), context.diagnostics)
@@ -239,6 +244,18 @@ impl<'f, 'a> Assembly<'f, 'a> {
             .collect();
         self.context.uses.priorities = priorities;
         conditions
+    }
+
+    /// What processes claim to use alone.
+    fn claims(&mut self) -> Vec<Written> {
+        let claimed = self.flow.claimed.iter();
+        let claims = claimed.filter_map(|&Claimed { body, send, channel }| {
+            let (word, end) = if send { ("xs", End::In) } else { ("xr", End::Out) };
+            let names: Vec<_> = channel.parts.iter().map(|part| part.name.text.as_str()).collect();
+            let text = format!("{word} {}", names.join("."));
+            Some(Written { body, end, channel: self.context.place(channel)?, text })
+        });
+        claims.collect()
     }
 
     fn use_of_units(&mut self, model: &Model) {

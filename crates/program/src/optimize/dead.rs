@@ -10,7 +10,7 @@
 //! approximative semantics with respect to program transformations*, 1981: what is read only to compute
 //! a dead variable is not live by that. On single bytes, so that elements of arrays and fields
 //! of records need no care. Reads through an index that is not constant count for all elements, writes
-//! for none. What others read (`P:v`) lives always. What is printed counts only where printing may go
+//! for none. What others read (`P:v`) lives always, and so does a channel that a process claims. What is printed counts only where printing may go
 //! wrong.
 //!
 //! *Invariant*: in every state between moves the dead locals of every process are 0.

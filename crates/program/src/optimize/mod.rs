@@ -21,6 +21,7 @@ mod unread;
 use std::ops::Range;
 
 use crate::access;
+use crate::independence::Channel;
 use crate::ir::{Action, Automaton, BodyId, BodyKind, Expr, Program};
 use bytes::Bytes;
 
@@ -109,7 +110,7 @@ fn for_each_expr(
     }
 }
 
-/// By body: the locals that others read.
+/// By body: the locals that others read, or that say what the process claims.
 fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
     let none = |automaton: &Automaton| Bytes::none(automaton.locals.bytes);
     let mut seen: Vec<_> = program.automata.iter().map(none).collect();
@@ -123,6 +124,12 @@ fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
             }
         }
     });
+    // Whose channel it is matters as long as the process lives.
+    for claim in program.exclusive.claims() {
+        if let Channel::Own(offset) = claim.channel {
+            seen[claim.body.0 as usize].insert(offset..offset + 1);
+        }
+    }
     seen
 }
 

@@ -206,6 +206,17 @@ pub(super) struct Labels<'a> {
     first: FxHashMap<(BodyId, LabelSymbol<'a>), usize>,
 }
 
+/// `xr c`, `xs c`
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claimed<'a> {
+    /// In which body.
+    pub body: BodyId,
+    /// `xs`
+    pub send: bool,
+    /// The channel.
+    pub channel: &'a VarRef,
+}
+
 /// What a body came to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BuiltBody {
@@ -265,6 +276,8 @@ pub(super) struct Flow<'a> {
     pub diagnostics: Vec<Diagnostic>,
     /// How many transitions the tables made so far have.
     pub transitions: usize,
+    /// What processes claim to use alone.
+    pub claimed: Vec<Claimed<'a>>,
     body: BodyId,
     in_claim: bool,
     next_local: u32,
@@ -294,6 +307,7 @@ impl<'a> Flow<'a> {
             bodies: vec![None; symbols.bodies.len()],
             diagnostics: Vec::new(),
             transitions: 0,
+            claimed: Vec::new(),
             body: BodyId(0),
             in_claim: false,
             next_local: 1,

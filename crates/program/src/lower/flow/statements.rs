@@ -5,8 +5,8 @@ use spinward_promela::symbols::{Symbol, Type};
 use spinward_promela::{Diagnostic, Span};
 
 use super::{
-    BlockKind, Destination, Flow, Jump, Kind, NO_LABELS, Node, Open, Opening, Rotate, Sequence,
-    SequenceId, Shape, Simple,
+    BlockKind, Claimed, Destination, Flow, Jump, Kind, NO_LABELS, Node, Open, Opening, Rotate,
+    Sequence, SequenceId, Shape, Simple,
 };
 use crate::lower::remote;
 
@@ -29,7 +29,11 @@ impl<'a> Flow<'a> {
     fn step(&mut self, stmt: &'a Stmt) {
         match &stmt.kind {
             StmtKind::Decl(decl) => self.declaration(decl),
-            StmtKind::Exclusive { .. } => {}
+            StmtKind::Exclusive { send, channels } => {
+                let (body, send) = (self.body, *send);
+                let claimed = channels.iter().map(|channel| Claimed { body, send, channel });
+                self.claimed.extend(claimed);
+            }
             _ => {
                 if let Some(node) = self.node(stmt) {
                     self.add(&node);
