@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use spinward_program::ir::ChannelTypeId;
-use spinward_program::symmetry::{BodySorts, Constant, Key, Sort, Symmetry};
+use spinward_program::ir::{ChannelTypeId, Scalar};
+use spinward_program::symmetry::{BodySorts, Cell, Constant, Key, Sort, Symmetry};
 
 use crate::memory::load;
 use crate::shape::{Header, Placed, Shape};
@@ -27,7 +27,7 @@ pub(super) struct Members {
     /// The number of the shape.
     pub shape: u32,
     /// Where what never changes is, and what it is.
-    pub constants: Vec<(u32, u8)>,
+    constants: Vec<(usize, Vec<u8>)>,
     /// The members, one after the other: their things, in the same order for all of a set.
     pub things: Vec<Vec<Thing>>,
     /// Those that are interchangeable stand together.
@@ -54,18 +54,18 @@ impl Members {
 
     /// Whether a state of that shape has the same in what never changes.
     pub fn suit(&self, state: &[u8]) -> bool {
-        self.constants.iter().all(|&(at, byte)| state[at as usize] == byte)
+        self.constants.iter().all(|(at, bytes)| state[*at..].starts_with(bytes))
     }
 
-    /// Nobody, of states of a shape.
-    pub fn none(shape: &Shape) -> Self {
-        let (constants, things, sets, whose) = Default::default();
-        Self { shape: shape.id, constants, things, sets, whose }
-    }
-
-    /// Those of a state of which nothing may be created any more.
-    pub fn new(symmetry: &Symmetry, header: &Header, shape: &Shape, state: &[u8]) -> Self {
-        let finder = Finder { symmetry, header, shape, state };
+    /// Those of a state of which nothing may be created any more; nobody if that is not to be looked at.
+    pub fn new(
+        symmetry: &Symmetry,
+        header: &Header,
+        shape: &Shape,
+        state: &[u8],
+        look: bool,
+    ) -> Self {
+        let finder = Finder::new(symmetry, header, shape, state);
         let mut members = Self {
             shape: shape.id,
             constants: finder.constant_bytes(),
@@ -73,7 +73,7 @@ impl Members {
             sets: Vec::new(),
             whose: vec![Vec::new(); symmetry.sorts()],
         };
-        for first in 0..shape.processes.len() {
+        for first in (0..shape.processes.len()).filter(|_| look) {
             if members.whose(Sort::PROCESS, first as i32).is_none() {
                 members.add_set(&finder, first);
             }
@@ -135,6 +135,10 @@ struct Finder<'a> {
     header: &'a Header,
     shape: &'a Shape,
     state: &'a [u8],
+    /// The globals that never change and are elements of arrays, by their index; and those that hold values of
+    /// a sort.
+    keyed: BTreeMap<Thing, Vec<&'a Cell>>,
+    holding: Vec<&'a Cell>,
 }
 
 /// Things that are exchanged.
@@ -169,7 +173,17 @@ impl Exchange {
     }
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn new(symmetry: &'a Symmetry, header: &'a Header, shape: &'a Shape, state: &'a [u8]) -> Self {
+        let constants = || symmetry.globals.iter().filter(|cell| cell.constant);
+        let mut keyed: BTreeMap<Thing, Vec<&Cell>> = BTreeMap::new();
+        for (cell, key) in constants().filter_map(|cell| Some((cell, cell.key?))) {
+            keyed.entry((key.sort, key.value)).or_default().push(cell);
+        }
+        let holding = constants().filter(|cell| cell.sort.is_some()).collect();
+        Self { symmetry, header, shape, state, keyed, holding }
+    }
+
     fn body(&self, process: usize) -> &BodySorts {
         &self.symmetry.bodies[self.shape.processes[process].kind.0 as usize]
     }
@@ -178,12 +192,16 @@ impl Finder<'_> {
         self.shape.processes[process].offset + self.header.process
     }
 
+    fn global(&self, offset: i64, scalar: Scalar) -> i32 {
+        load(self.state, self.header.globals + offset as usize, scalar)
+    }
+
     fn constant(&self, process: usize, constant: &Constant) -> i32 {
         load(self.state, self.variables(process) + constant.offset as usize, constant.scalar)
     }
 
-    /// All that never changes.
-    fn constant_bytes(&self) -> Vec<(u32, u8)> {
+    /// All that never changes, parts that lie together as one.
+    fn constant_bytes(&self) -> Vec<(usize, Vec<u8>)> {
         let mut spans = Vec::new();
         let globals = self.symmetry.globals.iter().filter(|cell| cell.constant);
         let globals = globals.map(|cell| (self.header.globals + cell.offset as usize, cell.scalar));
@@ -193,8 +211,15 @@ impl Finder<'_> {
             let constants = self.body(process).constants.iter();
             spans.extend(constants.map(|it| (start + it.offset as usize, it.scalar)));
         }
-        let bytes = spans.into_iter().flat_map(|(at, scalar)| at..at + scalar.bytes() as usize);
-        bytes.map(|at| (at as u32, self.state[at])).collect()
+        let mut parts: Vec<(usize, Vec<u8>)> = Vec::new();
+        for (at, scalar) in spans {
+            let bytes = &self.state[at..at + scalar.bytes() as usize];
+            match parts.last_mut() {
+                Some((start, part)) if *start + part.len() == at => part.extend_from_slice(bytes),
+                _ => parts.push((at, bytes.to_vec())),
+            }
+        }
+        parts
     }
 
     /// What must be exchanged if two processes are, if that makes no difference.
@@ -253,14 +278,11 @@ impl Finder<'_> {
             }
         }
         // What is in arrays for the one, for ever, goes with what is in them for the other.
-        let start = self.header.globals;
-        for cell in self.symmetry.globals.iter().filter(|cell| cell.constant) {
-            if let (Some(key), Some(sort)) = (cell.key, cell.sort)
-                && (key.sort, key.value) == one
-            {
-                let value = |at: i64| load(self.state, start + at as usize, cell.scalar);
+        for cell in self.keyed.get(&one).into_iter().flatten() {
+            if let (Some(key), Some(sort)) = (cell.key, cell.sort) {
                 let at = i64::from(cell.offset);
                 let there = at + i64::from(other.1 - one.1) * i64::from(key.stride);
+                let value = |at| self.global(at, cell.scalar);
                 fits &= exchange.add((sort, value(at)), (sort, value(there)));
             }
         }
@@ -303,13 +325,13 @@ impl Finder<'_> {
                 i64::from(offset) + i64::from(value - key.value) * i64::from(key.stride)
             })
         };
-        let constants = self.symmetry.globals.iter().filter(|cell| cell.constant);
-        let value = |at: i64, scalar| load(self.state, self.header.globals + at as usize, scalar);
-        let globals = constants.clone().all(|cell| {
-            let before = value(i64::from(cell.offset), cell.scalar);
-            exchange.value(cell.sort, before) == value(place(cell.offset, cell.key), cell.scalar)
-        });
-        globals
+        let moved = exchange.with.keys().filter_map(|thing| self.keyed.get(thing)).flatten();
+        let stays = |cell: &&Cell| {
+            let before = self.global(i64::from(cell.offset), cell.scalar);
+            let after = self.global(place(cell.offset, cell.key), cell.scalar);
+            exchange.value(cell.sort, before) == after
+        };
+        moved.chain(&self.holding).all(stays)
             && (0..self.shape.processes.len()).all(|process| {
                 let there = exchange.of((Sort::PROCESS, process as i32)).1 as usize;
                 let (from, to) = (self.variables(process), self.variables(there));

@@ -48,8 +48,11 @@ pub struct Quotient<'m> {
     /// By body: the parts of a process's block that hold nobody's name.
     parts: Vec<Vec<Range<usize>>>,
     /// By shape: the members that were found.
-    known: RwLock<FxHashMap<u32, Vec<Arc<Members>>>>,
+    known: RwLock<Known>,
 }
+
+/// By number of a shape: the members of its states.
+type Known = FxHashMap<u32, Vec<Arc<Members>>>;
 
 /// Room to work in.
 #[derive(Debug)]
@@ -115,7 +118,10 @@ impl<'m> Quotient<'m> {
 
     /// What the machine collected.
     pub fn machine_scratch(&self, scratch: QuotientScratch) -> Scratch {
-        let QuotientScratch { mut machine, room, .. } = scratch;
+        let QuotientScratch { mut machine, mut room, mut state } = scratch;
+        // Some may be done from the start.
+        self.machine.initial(&mut state);
+        self.normalize(&mut state, &mut room);
         for death in room.deaths {
             machine.findings.tried[death.0 as usize] = true;
         }

@@ -20,8 +20,8 @@ use rustc_hash::FxHasher;
 use spinward_program::ir::{ChannelType, Scalar, StateId, TransitionId};
 use spinward_program::symmetry::{Cell, Sort, StateSorts, Symmetry};
 
-use super::Quotient;
 use super::members::{Members, Thing};
+use super::{Known, Quotient};
 use crate::eval::{ChannelAt, message_offset};
 use crate::memory::{load, load_u16, store};
 use crate::shape::Shape;
@@ -291,18 +291,20 @@ impl Quotient<'_> {
         if let Some(members) = room.members.as_ref().filter(|it| suits(it)) {
             return members.clone();
         }
-        let known = self.known.read().expect("no panic while locked");
-        let found = known.get(&shape.id).and_then(|all| all.iter().find(|it| suits(it)).cloned());
-        drop(known);
+        let find = |known: &Known| known.get(&shape.id)?.iter().find(|it| suits(it)).cloned();
+        let found = find(&self.known.read().expect("no panic while locked"));
         let members = found.unwrap_or_else(|| {
             let mut known = self.known.write().expect("no panic while locked");
-            if known.values().map(Vec::len).sum::<usize>() >= MOST_KINDS {
-                return Arc::new(Members::none(shape));
-            }
-            let new = Members::new(&self.symmetry, &self.machine.header, shape, state);
-            let new = Arc::new(new);
-            known.entry(shape.id).or_default().push(new.clone());
-            new
+            // Another thread may have been faster.
+            find(&known).unwrap_or_else(|| {
+                let look = known.values().map(Vec::len).sum::<usize>() < MOST_KINDS;
+                let header = &self.machine.header;
+                let new = Arc::new(Members::new(&self.symmetry, header, shape, state, look));
+                if look {
+                    known.entry(shape.id).or_default().push(new.clone());
+                }
+                new
+            })
         });
         room.members.insert(members).clone()
     }

@@ -397,12 +397,10 @@ impl<'p> Finding<'p> {
             "`_nr_pr` tells how many processes have died"
         } else if typing.asks_by_number || !typing.firsts.is_empty() {
             "somebody looks at processes that may have died"
-        } else if self.takes_channels_along() {
-            "processes that die take channels along"
         } else if self.watched.claim.is_some() {
             "the never claim moves along with each process that dies"
         } else {
-            "whether a process may die depends on its `provided` clause"
+            "processes that die take channels along, or are kept from it by `provided`"
         })
     }
 
@@ -472,13 +470,13 @@ impl<'p> Finding<'p> {
         cells.into_values().collect()
     }
 
-    /// Whether some process, when it dies, takes channels along that others may know.
-    fn takes_channels_along(&self) -> bool {
-        let has_own = |automaton: &Automaton| {
-            automaton.init.iter().any(|step| matches!(step, InitStep::NewChannel(..)))
-        };
+    /// Whether some process that may die takes channels along which others may know, or may be kept from it.
+    fn dies_noticeably(&self) -> bool {
         let processes = self.program.automata.iter().filter(|it| is_process(it.kind));
-        processes.filter(|it| has_own(it)).any(|it| may_die(self.program, it))
+        processes.filter(|it| may_die(self.program, it)).any(|it| {
+            let mut init = it.init.iter();
+            it.provided.is_some() || init.any(|step| matches!(step, InitStep::NewChannel(..)))
+        })
     }
 
     fn body(&self, automaton: &Automaton, dead: &Dead) -> BodySorts {
@@ -504,8 +502,8 @@ impl<'p> Finding<'p> {
             || self.typing.asks_by_number
             || !self.typing.firsts.is_empty()
             || self.watched.claim.is_some()
-            || self.takes_channels_along();
-        let unnoticed = !(self.conditions.deaths && seen) && automaton.provided.is_none();
+            || self.dies_noticeably();
+        let unnoticed = !(self.conditions.deaths && seen);
         let states = (0..automaton.states.len()).map(|number| {
             let state = StateId(number as u16);
             let ids: Vec<_> = automaton.state(state).transition_ids().collect();

@@ -39,6 +39,13 @@ pub(super) struct Class {
     pub kinds: BTreeSet<ChannelTypeId>,
 }
 
+impl Class {
+    /// Whether no channel was ever put into it, nor any other number.
+    fn holds_nothing(&self) -> bool {
+        !self.plain && self.constants.is_empty() && self.kinds.is_empty()
+    }
+}
+
 /// A variable, or elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Pattern {
@@ -336,7 +343,8 @@ impl<'p> Typing<'p> {
         match self.kinds.take() {
             None => self.uses.push((node, args)),
             Some(mut all) => {
-                for kind in all.kinds_of(body, channel) {
+                let channel = all.value(body, channel);
+                for kind in all.kinds_of(channel) {
                     self.unify_message(kind, &args);
                 }
                 self.kinds = Some(all);
@@ -352,10 +360,9 @@ impl<'p> Typing<'p> {
         node
     }
 
-    /// The kinds of channels that an expression may mean.
-    fn kinds_of(&mut self, body: Option<BodyId>, channel: &Expr) -> Vec<ChannelTypeId> {
-        let node = self.value(body, channel);
-        let class = self.class(node);
+    /// The kinds of channels that a value may mean.
+    fn kinds_of(&self, channel: Node) -> Vec<ChannelTypeId> {
+        let class = self.class(channel);
         // Of a number nobody knows how it was computed.
         if class.plain || !class.constants.is_empty() || class.kinds.is_empty() {
             return (0..self.program.channels.len()).map(|it| ChannelTypeId(it as u16)).collect();
@@ -363,14 +370,14 @@ impl<'p> Typing<'p> {
         class.kinds.iter().copied().collect()
     }
 
-    /// What is sent to a channel or received from it is what is in it; whether that is new.
+    /// What is sent to a channel or received from it is what is in it, also if there is more or less of it; whether
+    /// that is new.
     fn unify_message(&mut self, kind: ChannelTypeId, args: &[Option<Node>]) -> bool {
         let mut new = false;
-        if self.program.channel(kind).fields.len() == args.len() {
-            for (index, &arg) in args.iter().enumerate() {
-                let field = self.field(kind, index);
-                new |= arg.is_some_and(|arg| self.unify(arg, field));
-            }
+        let fields = self.program.channel(kind).fields.len();
+        for (index, &arg) in args.iter().enumerate().take(fields) {
+            let field = self.field(kind, index);
+            new |= arg.is_some_and(|arg| self.unify(arg, field));
         }
         new
     }
@@ -389,14 +396,19 @@ impl<'p> Typing<'p> {
     /// Finds out which channels are used, and what is in them, until there is nothing new.
     fn follow_channels(&mut self) {
         let uses = std::mem::take(&mut self.uses);
+        let mut known_only = true;
         loop {
             let mut new = false;
             for (channel, args) in &uses {
-                for kind in self.class(*channel).kinds.clone() {
-                    new |= self.unify_message(kind, args);
+                let class = self.class(*channel);
+                if !(known_only && class.holds_nothing()) {
+                    for kind in self.kinds_of(*channel) {
+                        new |= self.unify_message(kind, args);
+                    }
                 }
             }
-            if !new {
+            // Of those that no channel was ever put into nobody knows what they hold.
+            if !new && !std::mem::replace(&mut known_only, false) {
                 return;
             }
         }
