@@ -4,14 +4,17 @@
 //! transitions with guard and effect in terms of offsets into the state, and the tables that say
 //! what a state holds. [`lower()`] makes it from syntax, with SPIN's numbers for elements and local
 //! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
-//! out of it, [`independence`] tells what may be left out of a search of it, [`graph`] draws it.
+//! out of it, [`independence`] and [`movers`] tell what may be left out of a search of it, [`graph`] draws
+//! it.
 
 mod access;
 pub mod channels;
 pub mod graph;
 pub mod independence;
 pub mod ir;
+mod locks;
 pub mod lower;
+pub mod movers;
 pub mod optimize;
 pub mod touches;
 

@@ -63,12 +63,7 @@ pub fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {
 impl<'p> Touches<'p> {
     /// Adds a transition. A `d_step` is one, with all inside of it.
     pub fn add(&mut self, program: &'p Program, transition: &'p Transition) {
-        if let Action::DStep { entry } = transition.action {
-            let inside = Inside { to: transition.to, seen: vec![entry] };
-            inside.each(program, transition.body, |inner| self.add(program, inner));
-            return;
-        }
-        self.action(program, &transition.action);
+        each_step(program, transition, |step| self.action(program, &step.action));
     }
 
     fn action(&mut self, program: &'p Program, action: &'p Action) {
@@ -205,30 +200,26 @@ impl<'p> Touches<'p> {
     }
 }
 
-/// The inside of a `d_step`.
-struct Inside {
-    to: StateId,
-    /// Local states, the last of which were not looked at yet.
-    seen: Vec<StateId>,
-}
-
-impl Inside {
-    fn each<'p>(
-        mut self,
-        program: &'p Program,
-        body: BodyId,
-        mut call: impl FnMut(&'p Transition),
-    ) {
-        let mut next = 0;
-        while let Some(&state) = self.seen.get(next) {
-            next += 1;
-            for id in program.automaton(body).state(state).transition_ids() {
-                let transition = program.transition(id);
-                call(transition);
-                let to = transition.to;
-                if to != self.to && to != StateId(0) && !self.seen.contains(&to) {
-                    self.seen.push(to);
-                }
+/// Calls `call` with a transition; if it is a `d_step`, with all transitions inside of it instead.
+pub(crate) fn each_step<'p>(
+    program: &'p Program,
+    transition: &'p Transition,
+    mut call: impl FnMut(&'p Transition),
+) {
+    let Action::DStep { entry } = transition.action else {
+        call(transition);
+        return;
+    };
+    let mut inside = vec![entry];
+    let mut next = 0;
+    while let Some(&state) = inside.get(next) {
+        next += 1;
+        for id in program.automaton(transition.body).state(state).transition_ids() {
+            let step = program.transition(id);
+            call(step);
+            let to = step.to;
+            if to != transition.to && to != StateId(0) && !inside.contains(&to) {
+                inside.push(to);
             }
         }
     }

@@ -1,0 +1,335 @@
+//! Locks: which globals are used as such, where they are held, and what they protect.
+//!
+//! *Idea*: a global is a lock if it is taken only by `atomic { l == 0 -> l = 1 }` (or a `d_step`; any two
+//! values will do, if it is free at first), and is set free, or looked at, only where the process holds it on
+//! every way that leads there. So nobody but its holder ever sets it free, and two processes never hold it
+//! at a time. What is used only where the same lock is held is protected by it (the locksets of Savage and
+//! others, *Eraser*, 1997; here for all runs, so nothing has to be checked when the program runs).
+//!
+//! Where a lock is asked for, a process must have nothing else to do if it is not free, other than to wait
+//! or to do something that is possible whether it is free or not: no `else`, no escape; and it must not stop there in the
+//! middle of an atomic sequence. Then whether a lock is free matters only to who takes it.
+//!
+//! *Cost*: a few walks over the automata for each global that looks like a lock but is none.
+
+use std::ops::Range;
+
+use crate::Program;
+use crate::independence::{Analysis, Number};
+use crate::ir::{
+    Action, Automaton, BinaryOp, Expr, InitStep, Place, Scalar, Space, StateId, Transition,
+    TransitionId, UnaryOp,
+};
+use crate::touches::{Touches, overlap};
+
+/// A set of locks, by their numbers.
+type Set = u64;
+
+/// The locks of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    locks: Vec<Lock>,
+    /// By body and local state: what is held there by whatever way; none if no process comes there.
+    held: Vec<Vec<Option<Set>>>,
+    /// By piece of the globals: the locks that are held wherever it is used.
+    protectors: Vec<Set>,
+}
+
+/// A global that is used as a lock.
+#[derive(Debug)]
+struct Lock {
+    place: Place,
+    /// Its value while nobody holds it.
+    free: i32,
+    takings: Vec<Taking>,
+}
+
+/// Where a lock is taken: two transitions, of which the second follows the first at once.
+#[derive(Clone, Copy, Debug)]
+struct Taking {
+    test: TransitionId,
+    set: TransitionId,
+}
+
+/// More locks than this are not told apart.
+const MAX_LOCKS: usize = 60;
+
+/// What a step does with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LockStep {
+    /// It is part of taking one.
+    Takes,
+    /// It sets one free.
+    Frees,
+}
+
+impl Locks {
+    /// Of the processes of a program.
+    pub fn new(analysis: &Analysis<'_>) -> Self {
+        let mut locks = Self::default();
+        // As long as there are no locks, this says where processes come at all.
+        locks.held = locks.find_held(analysis);
+        locks.locks = locks.candidates(analysis);
+        loop {
+            locks.held = locks.find_held(analysis);
+            let Some(wrong) = (0..locks.locks.len()).find(|&it| !locks.is_lock(analysis, it))
+            else {
+                break;
+            };
+            locks.locks.remove(wrong);
+        }
+        locks.protectors = locks.find_protectors(analysis);
+        locks
+    }
+
+    /// What a step does with a lock, if it does anything but look at it.
+    pub fn step(&self, program: &Program, step: &Transition) -> Option<LockStep> {
+        let is_it = |id: TransitionId| std::ptr::eq(program.transition(id), step);
+        let takes = |lock: &Lock| lock.takings.iter().any(|it| is_it(it.test) || is_it(it.set));
+        if self.locks.iter().any(takes) {
+            return Some(LockStep::Takes);
+        }
+        self.locks.iter().any(|lock| lock.is_freed_by(&step.action)).then_some(LockStep::Frees)
+    }
+
+    /// Whether some pieces of the globals are used only where a lock is held.
+    pub fn protect(&self, mut pieces: Range<usize>) -> bool {
+        pieces.all(|piece| self.protectors[piece] != 0)
+    }
+
+    /// Calls `call` with all steps that a process may come to, and the locks it holds then.
+    fn each_step<'p>(
+        &self,
+        analysis: &Analysis<'p>,
+        mut call: impl FnMut(TransitionId, &Touches<'p>, Set),
+    ) {
+        for (automaton, held) in analysis.program.automata.iter().zip(&self.held) {
+            for (state, &held) in automaton.states.iter().zip(held) {
+                let Some(held) = held else {
+                    continue;
+                };
+                for id in state.transition_ids() {
+                    let transition = analysis.program.transition(id);
+                    // The inside of a `d_step` is among the states.
+                    if !matches!(transition.action, Action::DStep { .. }) {
+                        let mut touches = Touches::default();
+                        touches.add(analysis.program, transition);
+                        call(id, &touches, held);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The globals that are taken as locks are; how they are used otherwise is not looked at.
+    fn candidates(&self, analysis: &Analysis<'_>) -> Vec<Lock> {
+        let mut locks: Vec<Lock> = Vec::new();
+        for (automaton, held) in analysis.program.automata.iter().zip(&self.held) {
+            let states = automaton.states.iter().zip(held).filter(|(_, held)| held.is_some());
+            let all: Vec<_> = states.flat_map(|(state, _)| state.transition_ids()).collect();
+            let ways = Ways { program: analysis.program, automaton, all };
+            for (place, free, taking) in ways.all.iter().filter_map(|&id| ways.taking(id)) {
+                let same = |it: &&mut Lock| it.place == *place && it.free == free;
+                if let Some(lock) = locks.iter_mut().find(same) {
+                    lock.takings.push(taking);
+                } else {
+                    locks.push(Lock { place: place.clone(), free, takings: vec![taking] });
+                }
+            }
+        }
+        locks.truncate(MAX_LOCKS);
+        locks
+    }
+
+    /// What is held where, if these are locks.
+    fn find_held(&self, analysis: &Analysis<'_>) -> Vec<Vec<Option<Set>>> {
+        let living = analysis.program.automata.iter().zip(&analysis.lives);
+        living
+            .map(|(automaton, life)| {
+                let mut held = vec![None; automaton.states.len()];
+                if life.number > Number::None {
+                    self.find_held_by(analysis.program, automaton, &mut held);
+                }
+                held
+            })
+            .collect()
+    }
+
+    fn find_held_by(&self, program: &Program, automaton: &Automaton, held: &mut [Option<Set>]) {
+        held[usize::from(automaton.initial.0)] = Some(0);
+        let mut changed = vec![automaton.initial];
+        while let Some(from) = changed.pop() {
+            let Some(before) = held[usize::from(from.0)] else {
+                continue;
+            };
+            for id in automaton.state(from).transition_ids() {
+                let transition = program.transition(id);
+                let (to, after) = match transition.action {
+                    Action::Die => continue,
+                    Action::DStep { entry } => (entry, before),
+                    _ => (transition.to, self.after(id, transition, before)),
+                };
+                let known = &mut held[usize::from(to.0)];
+                let both = known.map_or(after, |known| known & after);
+                if *known != Some(both) {
+                    *known = Some(both);
+                    changed.push(to);
+                }
+            }
+        }
+    }
+
+    /// What is held after a step.
+    fn after(&self, id: TransitionId, transition: &Transition, mut held: Set) -> Set {
+        for (number, lock) in self.locks.iter().enumerate() {
+            if lock.takings.iter().any(|taking| taking.set == id) {
+                held |= 1 << number;
+            } else if lock.is_freed_by(&transition.action) {
+                held &= !(1 << number);
+            }
+        }
+        held
+    }
+
+    /// Whether all that is done with a lock is right.
+    fn is_lock(&self, analysis: &Analysis<'_>, number: usize) -> bool {
+        let (program, lock) = (analysis.program, &self.locks[number]);
+        let at = lock.place.span();
+        let mut first = 0;
+        for step in &program.init {
+            if let InitStep::Store(place, value) = step
+                && place.space == Space::Global
+                && overlap(&place.span(), &at)
+            {
+                match value {
+                    Expr::Const(value) if *place == lock.place => {
+                        first = place.scalar.truncate(*value);
+                    }
+                    _ => return false,
+                }
+            }
+        }
+        let mut right = first == lock.free;
+        self.each_step(analysis, |id, touches, held| {
+            let meets = |(space, bytes): &(Space, Range<u32>)| {
+                *space == Space::Global && overlap(bytes, &at)
+            };
+            let (reads, writes) =
+                (touches.reads.iter().any(meets), touches.writes.iter().any(meets));
+            let is_held = held & 1 << number != 0;
+            let takes = lock.takings.iter().any(|it| it.test == id || it.set == id);
+            let frees = lock.is_freed_by(&program.transition(id).action);
+            right &= takes || is_held && (frees || !writes) || !(reads || writes);
+        });
+        right
+    }
+
+    fn find_protectors(&self, analysis: &Analysis<'_>) -> Vec<Set> {
+        let all = (1 << self.locks.len()) - 1;
+        let mut protectors = vec![all; analysis.globals.pieces.len()];
+        self.each_step(analysis, |_, touches, held| {
+            for at in touches.reads.iter().chain(&touches.writes) {
+                let pieces = analysis.globals.pieces(at);
+                protectors[pieces].iter_mut().for_each(|protectors| *protectors &= held);
+            }
+        });
+        protectors
+    }
+}
+
+impl Lock {
+    fn is_freed_by(&self, action: &Action) -> bool {
+        matches!(action, Action::Assign(place, Expr::Const(value))
+            if *place == self.place && place.scalar.truncate(*value) == self.free)
+    }
+}
+
+/// The transitions that processes of a body come to.
+struct Ways<'p> {
+    program: &'p Program,
+    automaton: &'p Automaton,
+    all: Vec<TransitionId>,
+}
+
+impl<'p> Ways<'p> {
+    fn transitions(&self) -> impl Iterator<Item = (TransitionId, &'p Transition)> {
+        self.all.iter().map(|&id| (id, self.program.transition(id)))
+    }
+
+    /// The transitions after one of which a process is in a local state.
+    fn to(&self, state: StateId) -> impl Iterator<Item = (TransitionId, &'p Transition)> {
+        self.transitions().filter(move |(_, transition)| match transition.action {
+            Action::DStep { entry } => entry == state || transition.to == state,
+            _ => transition.to == state,
+        })
+    }
+
+    /// The transition of a local state that has no other.
+    fn only(&self, state: StateId) -> Option<(TransitionId, &'p Transition)> {
+        let mut ids = self.automaton.state(state).transition_ids();
+        let id = ids.next().filter(|_| ids.next().is_none())?;
+        Some((id, self.program.transition(id)))
+    }
+
+    /// Whether a process that is in a local state, and cannot take one of the steps there, only waits or
+    /// takes another one that it could take anyway.
+    fn only_waits(&self, state: StateId) -> bool {
+        let mut steps = self.transitions().filter(|(_, step)| step.from == state);
+        // In a `D_proctype` it is counted how many steps are possible.
+        !self.automaton.deterministic
+            && steps.all(|(_, step)| step.escape == 0 && !matches!(step.action, Action::Else))
+            && !self.to(state).any(|(_, step)| step.atomic)
+    }
+
+    /// The lock that is taken by a transition, with its value while it is free, if it looks like one.
+    fn taking(&self, id: TransitionId) -> Option<(&'p Place, i32, Taking)> {
+        let first = self.program.transition(id);
+        let (test, condition) = match first.action {
+            Action::DStep { entry } if self.to(entry).all(|(other, _)| other == id) => {
+                self.only(entry)?
+            }
+            _ if first.atomic => (id, first),
+            _ => return None,
+        };
+        let Action::Condition(value) = &condition.action else {
+            return None;
+        };
+        let (place, free) = tested(value)?;
+        let between = condition.to;
+        let (set, assignment) = self.only(between)?;
+        let Action::Assign(target, Expr::Const(value)) = &assignment.action else {
+            return None;
+        };
+        let takes = target == place
+            && target.scalar.truncate(*value) != free
+            && assignment.escape == 0
+            && place.space == Space::Global
+            && place.indexes.is_empty();
+        // Nobody comes to the second step but by the first.
+        let follows =
+            self.automaton.initial != between && self.to(between).all(|(other, _)| other == test);
+        (takes && follows && self.only_waits(first.from)).then_some((
+            place,
+            free,
+            Taking { test, set },
+        ))
+    }
+}
+
+/// Which variable a condition compares with which value.
+fn tested(condition: &Expr) -> Option<(&Place, i32)> {
+    match condition {
+        Expr::Load(place) if place.scalar == Scalar::Bit => Some((place, 1)),
+        Expr::Unary(UnaryOp::Not, operand) => match &**operand {
+            Expr::Load(place) => Some((place, 0)),
+            _ => None,
+        },
+        Expr::Binary(BinaryOp::Eq, a, b) => match (&**a, &**b) {
+            (Expr::Load(place), &Expr::Const(value)) | (&Expr::Const(value), Expr::Load(place)) => {
+                Some((place, value))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,139 @@
+//! Which moves may be made earlier or later than others.
+//!
+//! *Idea*: a move of a process is a *right mover* if whatever another process does next it could have done before
+//! as well, with the same result; a *left mover* if it could have been made before whatever another process
+//! did last, and stays possible whatever others do (Lipton, *Reduction: a method of proving properties of parallel programs*, 1975).
+//! Taking a [lock](crate::locks) is a right mover, setting it free a left mover; both are a step
+//! on the process's own data, on globals that nobody else uses, and on those that are used only under the
+//! same lock. All else is neither. What is found out here is what the search for transactions needs (Levin, Palmer, Qadeer,
+//! Rajamani, *Sound transaction-based reduction without cycle detection*, SPIN 2005; `transactions.rs` of the searches), by local
+//! state: moves from it are movers if all are, whether they are possible or not, with all that follows in
+//! an atomic sequence or a `d_step`.
+//!
+//! *Invariant*: nothing is assumed that must be checked when the program runs. What cannot be shown is
+//! neither, and so is whatever asks about other processes, is seen by a watched condition or by other
+//! processes, has to do with channels, and creates processes or ends them.
+//!
+//! A rendezvous is a move of two. Who waits to be sent something does not move by itself; so a move to
+//! where it waits must not be put off until it moves on, and is no right mover.
+//!
+//! *Cost*: a walk over the moves of each local state.
+
+use crate::Program;
+use crate::independence::{Analysis, Conditions};
+use crate::ir::{Automaton, BodyId, StateId, Transition};
+use crate::locks::{LockStep, Locks};
+use crate::touches::{Touches, each_step};
+
+/// How the moves of a process from a local state may be put off, or be made earlier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mover {
+    /// They may be made earlier.
+    pub left: bool,
+    /// They may be made later.
+    pub right: bool,
+}
+
+impl Mover {
+    const BOTH: Self = Self { left: true, right: true };
+    const LEFT: Self = Self { left: true, right: false };
+    const RIGHT: Self = Self { left: false, right: true };
+    const NEITHER: Self = Self { left: false, right: false };
+
+    fn and(self, other: Self) -> Self {
+        Self { left: self.left && other.left, right: self.right && other.right }
+    }
+}
+
+/// The movers of a program.
+#[derive(Debug)]
+pub struct Movers {
+    /// By body and local state.
+    bodies: Vec<Vec<Mover>>,
+}
+
+impl Movers {
+    /// Of a program of which some conditions are watched, and its trace perhaps, or why there are none.
+    pub fn new(program: &Program, watched: &[u32], traced: bool) -> Result<Self, &'static str> {
+        if traced {
+            return Err("there is a trace");
+        }
+        if program.uses.timeout {
+            return Err("`timeout` is used");
+        }
+        if program.hidden.bytes > 0 {
+            return Err("the values of hidden variables depend on the order");
+        }
+        if program.automata.iter().any(|automaton| automaton.provided.is_some()) {
+            return Err("`provided` is used");
+        }
+        let analysis = Analysis::new(program, watched, traced, Conditions::ALL);
+        analysis.asks_nothing_of_all()?;
+        let classes = Classes { locks: Locks::new(&analysis), analysis };
+        let bodies = program.automata.iter().map(|automaton| classes.body(automaton));
+        Ok(Self { bodies: bodies.collect() })
+    }
+
+    /// How the moves of a process in a local state may be put off, or be made earlier.
+    pub fn of(&self, body: BodyId, state: StateId) -> Mover {
+        self.bodies[body.0 as usize][state.0 as usize]
+    }
+}
+
+struct Classes<'p> {
+    analysis: Analysis<'p>,
+    locks: Locks,
+}
+
+impl Classes<'_> {
+    fn body(&self, automaton: &Automaton) -> Vec<Mover> {
+        let states = (0..automaton.states.len()).map(|state| StateId(state as u16));
+        states.map(|state| self.moves(automaton, state)).collect()
+    }
+
+    /// The class of the moves from a local state.
+    fn moves(&self, automaton: &Automaton, state: StateId) -> Mover {
+        let (program, body) = (self.analysis.program, automaton.body);
+        let moves = self.analysis.moves(body, state);
+        if moves.ends.is_empty() || !self.analysis.is_private(body, state, &moves) {
+            return Mover::NEITHER;
+        }
+        let mut mover = Mover::BOTH;
+        let mut inside = vec![state];
+        let mut next = 0;
+        while let Some(&at) = inside.get(next) {
+            next += 1;
+            for id in automaton.state(at).transition_ids() {
+                let transition = program.transition(id);
+                each_step(program, transition, |step| mover = mover.and(self.step(step)));
+                if transition.atomic && !inside.contains(&transition.to) {
+                    inside.push(transition.to);
+                }
+            }
+        }
+        let waits = moves.ends.iter().any(|&end| self.analysis.is_ready(body, end));
+        Mover { right: mover.right && !waits, ..mover }
+    }
+
+    fn step(&self, step: &Transition) -> Mover {
+        let (body, globals) = (step.body.0 as usize, &self.analysis.globals);
+        let mut touches = Touches::default();
+        touches.add(self.analysis.program, step);
+        if !touches.uses.is_empty() || !touches.creates.is_empty() || touches.dies {
+            return Mover::NEITHER;
+        }
+        let apart = |at, changes| {
+            !globals.is_shared(body, at, changes) || self.locks.protect(globals.pieces(at))
+        };
+        if touches.reads.iter().all(|at| apart(at, false))
+            && touches.writes.iter().all(|at| apart(at, true))
+        {
+            return Mover::BOTH;
+        }
+        match self.locks.step(self.analysis.program, step) {
+            Some(LockStep::Takes) => Mover::RIGHT,
+            Some(LockStep::Frees) => Mover::LEFT,
+            None => Mover::NEITHER,
+        }
+    }
+}
