@@ -102,6 +102,7 @@ fn watched(model: &Model) -> Options {
         trace: true,
         invariants: model::all_conditions(model),
         reduce: None,
+        movers: false,
     }
 }
 

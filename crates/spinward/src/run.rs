@@ -16,6 +16,7 @@ use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep::{Answered, sweep};
+use spinward_search::transactions::transactions;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 use spinward_store::Omissions;
 
@@ -23,7 +24,7 @@ use crate::Error;
 use crate::check::Check;
 use crate::lossy::{describe, recommend};
 use crate::memory;
-use crate::options::{Engine, Search};
+use crate::options::{Engine, Por, Search};
 use crate::plan::{Algorithm, Method, Plan, Task};
 use crate::report::{
     Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
@@ -35,7 +36,8 @@ use crate::unreached::unreached;
 pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let start = Instant::now();
     let method = Method::of(&check)?;
-    let plan = Plan::new(&check.model, &check.properties)?;
+    let transactions = check.por == Some(Por::Transactions);
+    let plan = Plan::new(&check.model, &check.properties, transactions)?;
     if check.model.program.uses.c_code.is_some() {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
@@ -146,6 +148,22 @@ impl Running<'_> {
                 outcome
             }
             Algorithm::Dfs => dfs(machine, &mut scratch, &request, progress),
+            Algorithm::Transactions if let Some(why) = machine.why_no_movers() => {
+                self.note(format!("no moves are left out: {why}"));
+                dfs(machine, &mut scratch, &request, progress)
+            }
+            Algorithm::Transactions => {
+                self.reduced = true;
+                self.note(
+                    "transactions: keeps violated assertions, invariants and run-time errors, not invalid \
+                     end states"
+                        .into(),
+                );
+                let outcome = transactions(machine, &mut scratch, &request, progress);
+                *self.statistics.forced_completions.get_or_insert(0) +=
+                    outcome.counts.forced_completions;
+                outcome
+            }
             Algorithm::Bfs if std::ptr::eq(machine, &whole) => {
                 bfs(machine, &mut scratch, &request, progress)
             }
@@ -196,11 +214,17 @@ impl Running<'_> {
             Some(Engine::Compiled) => machine.compile(),
             None => machine.compile_when_it_pays(),
         };
-        let note = "steps are interpreted: there is no compiler for this computer";
-        if !compiled && !self.method.notes.iter().any(|it| it == note) {
-            self.method.notes.push(note.into());
+        if !compiled {
+            self.note("steps are interpreted: there is no compiler for this computer".into());
         }
         Ok(machine)
+    }
+
+    /// Adds a note, once.
+    fn note(&mut self, note: String) {
+        if !self.method.notes.contains(&note) {
+            self.method.notes.push(note);
+        }
     }
 
     /// One that leaves out what makes no difference to what is watched, if it may; its runs are runs of the
@@ -210,18 +234,19 @@ impl Running<'_> {
         program: &Arc<Program>,
         task: &Task,
     ) -> Result<Option<Machine>, Error> {
-        let Method { optimizes, reduces, .. } = self.method;
+        let Method { optimizes, reduces, algorithm, .. } = self.method;
+        let movers = algorithm == Algorithm::Transactions;
         let Options { claim, invariants, .. } = &task.options;
         let optimized = optimizes.map(|passes| {
             let watched =
                 Watched { claim: *claim, stutters: false, conditions: invariants.clone() };
             Arc::new(optimize_by(program, &watched, passes))
         });
-        if optimized.is_none() && !reduces {
+        if optimized.is_none() && !reduces && !movers {
             return Ok(None);
         }
         let reduce = reduces.then_some(Conditions::ALL);
-        let options = Options { reduce, ..task.options.clone() };
+        let options = Options { reduce, movers, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
     }
 
