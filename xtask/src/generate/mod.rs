@@ -9,6 +9,7 @@ mod ast;
 mod body;
 mod dice;
 mod expr;
+pub mod mutex;
 pub mod race;
 mod scope;
 pub mod shrink;

@@ -319,7 +319,7 @@ impl Generator {
 }
 
 /// Statements between braces, one to a line.
-fn braces(head: &str, statements: &[String]) -> String {
+pub(super) fn braces(head: &str, statements: &[String]) -> String {
     let body = statements.join(";\n").replace('\n', "\n    ");
     format!("{head}{}{{\n    {body}\n}}", if head.is_empty() { "" } else { " " })
 }
