@@ -221,10 +221,10 @@ pub(crate) struct Analysis<'p> {
     pub program: &'p Program,
     conditions: Conditions,
     pub lives: Vec<Life<'p>>,
-    watched: Touches<'p>,
+    pub watched: Touches<'p>,
     pub globals: Globals,
     /// By the offset of a global: the channel that it always holds.
-    channels: BTreeMap<u32, (i32, ChannelTypeId)>,
+    pub channels: BTreeMap<u32, (i32, ChannelTypeId)>,
     /// Whether it matters to some process if others are ready for a rendezvous, other than that it waits.
     asks_who_is_ready: bool,
 }
@@ -274,7 +274,7 @@ pub(crate) struct Globals {
 
 /// Whose processes do something.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Who {
+pub(crate) enum Who {
     #[default]
     Nobody,
     /// The only process of a body.
@@ -283,7 +283,7 @@ enum Who {
 }
 
 impl Who {
-    fn add(&mut self, body: usize, number: Number) {
+    pub fn add(&mut self, body: usize, number: Number) {
         *self = match *self {
             Self::Nobody if number == Number::One => Self::One(body),
             Self::One(before) if before == body => *self,
@@ -513,7 +513,7 @@ impl<'p> Analysis<'p> {
     }
 
     /// Whether a process may come back to where a transition starts.
-    fn is_on_cycle(&self, transition: &Transition) -> bool {
+    pub fn is_on_cycle(&self, transition: &Transition) -> bool {
         let leads_there = |it: &Transition| it.to == transition.from;
         let start = transition.from == transition.to;
         start || self.ahead(transition.body, leads_there)[transition.to.0 as usize]
@@ -713,7 +713,8 @@ impl<'p> Analysis<'p> {
         uses
     }
 
-    fn channel(&self, body: Option<BodyId>, expr: &Expr) -> Channel {
+    /// Which channel an expression of a body means, or of none.
+    pub fn channel(&self, body: Option<BodyId>, expr: &Expr) -> Channel {
         let Expr::Load(place) = expr else {
             return Channel::Any;
         };

@@ -16,7 +16,9 @@ mod locks;
 pub mod lower;
 pub mod movers;
 pub mod optimize;
+mod pipes;
 pub mod touches;
+mod ways;
 
 pub use ir::Program;
 pub use lower::lower;

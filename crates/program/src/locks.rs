@@ -15,12 +15,12 @@
 use std::ops::Range;
 
 use crate::Program;
-use crate::independence::{Analysis, Number};
+use crate::independence::Analysis;
 use crate::ir::{
-    Action, Automaton, BinaryOp, Expr, InitStep, Place, Scalar, Space, StateId, Transition,
-    TransitionId, UnaryOp,
+    Action, BinaryOp, Expr, InitStep, Place, Scalar, Space, Transition, TransitionId, UnaryOp,
 };
 use crate::touches::{Touches, overlap};
+use crate::ways::{Ways, next};
 
 /// A set of locks, by their numbers.
 type Set = u64;
@@ -65,20 +65,16 @@ pub(crate) enum LockStep {
 
 impl Locks {
     /// Of the processes of a program.
-    pub fn new(analysis: &Analysis<'_>) -> Self {
-        let mut locks = Self::default();
-        // As long as there are no locks, this says where processes come at all.
-        locks.held = locks.find_held(analysis);
-        locks.locks = locks.candidates(analysis);
+    pub fn new(analysis: &Analysis<'_>, ways: &[Ways<'_>]) -> Self {
+        let mut locks = Self { locks: candidates(ways), ..Self::default() };
         loop {
-            locks.held = locks.find_held(analysis);
-            let Some(wrong) = (0..locks.locks.len()).find(|&it| !locks.is_lock(analysis, it))
-            else {
+            locks.held = ways.iter().map(|ways| locks.find_held(ways)).collect();
+            let Some(wrong) = (0..locks.locks.len()).find(|&it| !locks.is_lock(ways, it)) else {
                 break;
             };
             locks.locks.remove(wrong);
         }
-        locks.protectors = locks.find_protectors(analysis);
+        locks.protectors = locks.find_protectors(analysis, ways);
         locks
     }
 
@@ -100,75 +96,30 @@ impl Locks {
     /// Calls `call` with all steps that a process may come to, and the locks it holds then.
     fn each_step<'p>(
         &self,
-        analysis: &Analysis<'p>,
+        ways: &[Ways<'p>],
         mut call: impl FnMut(TransitionId, &Touches<'p>, Set),
     ) {
-        for (automaton, held) in analysis.program.automata.iter().zip(&self.held) {
-            for (state, &held) in automaton.states.iter().zip(held) {
-                let Some(held) = held else {
-                    continue;
-                };
-                for id in state.transition_ids() {
-                    let transition = analysis.program.transition(id);
-                    // The inside of a `d_step` is among the states.
-                    if !matches!(transition.action, Action::DStep { .. }) {
-                        let mut touches = Touches::default();
-                        touches.add(analysis.program, transition);
-                        call(id, &touches, held);
-                    }
-                }
+        for (ways, held) in ways.iter().zip(&self.held) {
+            for (id, step, touches) in ways.steps() {
+                call(id, &touches, held[usize::from(step.from.0)].unwrap_or(0));
             }
         }
     }
 
-    /// The globals that are taken as locks are; how they are used otherwise is not looked at.
-    fn candidates(&self, analysis: &Analysis<'_>) -> Vec<Lock> {
-        let mut locks: Vec<Lock> = Vec::new();
-        for (automaton, held) in analysis.program.automata.iter().zip(&self.held) {
-            let states = automaton.states.iter().zip(held).filter(|(_, held)| held.is_some());
-            let all: Vec<_> = states.flat_map(|(state, _)| state.transition_ids()).collect();
-            let ways = Ways { program: analysis.program, automaton, all };
-            for (place, free, taking) in ways.all.iter().filter_map(|&id| ways.taking(id)) {
-                let same = |it: &&mut Lock| it.place == *place && it.free == free;
-                if let Some(lock) = locks.iter_mut().find(same) {
-                    lock.takings.push(taking);
-                } else {
-                    locks.push(Lock { place: place.clone(), free, takings: vec![taking] });
-                }
-            }
-        }
-        locks.truncate(MAX_LOCKS);
-        locks
-    }
-
-    /// What is held where, if these are locks.
-    fn find_held(&self, analysis: &Analysis<'_>) -> Vec<Vec<Option<Set>>> {
-        let living = analysis.program.automata.iter().zip(&analysis.lives);
-        living
-            .map(|(automaton, life)| {
-                let mut held = vec![None; automaton.states.len()];
-                if life.number > Number::None {
-                    self.find_held_by(analysis.program, automaton, &mut held);
-                }
-                held
-            })
-            .collect()
-    }
-
-    fn find_held_by(&self, program: &Program, automaton: &Automaton, held: &mut [Option<Set>]) {
-        held[usize::from(automaton.initial.0)] = Some(0);
-        let mut changed = vec![automaton.initial];
+    /// What is held where in a body, if these are locks.
+    fn find_held(&self, ways: &Ways<'_>) -> Vec<Option<Set>> {
+        let mut held = vec![None; ways.automaton.states.len()];
+        held[usize::from(ways.automaton.initial.0)] = Some(0);
+        let mut changed = vec![ways.automaton.initial];
         while let Some(from) = changed.pop() {
             let Some(before) = held[usize::from(from.0)] else {
                 continue;
             };
-            for id in automaton.state(from).transition_ids() {
-                let transition = program.transition(id);
-                let (to, after) = match transition.action {
-                    Action::Die => continue,
-                    Action::DStep { entry } => (entry, before),
-                    _ => (transition.to, self.after(id, transition, before)),
+            for (id, transition) in ways.from(from) {
+                let Some(to) = next(transition) else {
+                    continue;
                 };
+                let after = self.after(id, transition, before);
                 let known = &mut held[usize::from(to.0)];
                 let both = known.map_or(after, |known| known & after);
                 if *known != Some(both) {
@@ -177,6 +128,7 @@ impl Locks {
                 }
             }
         }
+        held
     }
 
     /// What is held after a step.
@@ -192,8 +144,11 @@ impl Locks {
     }
 
     /// Whether all that is done with a lock is right.
-    fn is_lock(&self, analysis: &Analysis<'_>, number: usize) -> bool {
-        let (program, lock) = (analysis.program, &self.locks[number]);
+    fn is_lock(&self, ways: &[Ways<'_>], number: usize) -> bool {
+        let Some(Ways { program, .. }) = ways.first() else {
+            return false;
+        };
+        let lock = &self.locks[number];
         let at = lock.place.span();
         let mut first = 0;
         for step in &program.init {
@@ -210,7 +165,7 @@ impl Locks {
             }
         }
         let mut right = first == lock.free;
-        self.each_step(analysis, |id, touches, held| {
+        self.each_step(ways, |id, touches, held| {
             let meets = |(space, bytes): &(Space, Range<u32>)| {
                 *space == Space::Global && overlap(bytes, &at)
             };
@@ -224,10 +179,10 @@ impl Locks {
         right
     }
 
-    fn find_protectors(&self, analysis: &Analysis<'_>) -> Vec<Set> {
+    fn find_protectors(&self, analysis: &Analysis<'_>, ways: &[Ways<'_>]) -> Vec<Set> {
         let all = (1 << self.locks.len()) - 1;
         let mut protectors = vec![all; analysis.globals.pieces.len()];
-        self.each_step(analysis, |_, touches, held| {
+        self.each_step(ways, |_, touches, held| {
             for at in touches.reads.iter().chain(&touches.writes) {
                 let pieces = analysis.globals.pieces(at);
                 protectors[pieces].iter_mut().for_each(|protectors| *protectors &= held);
@@ -244,76 +199,51 @@ impl Lock {
     }
 }
 
-/// The transitions that processes of a body come to.
-struct Ways<'p> {
-    program: &'p Program,
-    automaton: &'p Automaton,
-    all: Vec<TransitionId>,
+/// The globals that are taken as locks are; how they are used otherwise is not looked at.
+fn candidates(ways: &[Ways<'_>]) -> Vec<Lock> {
+    let mut locks: Vec<Lock> = Vec::new();
+    for ways in ways {
+        for (place, free, taking) in ways.transitions().filter_map(|(id, _)| taking(ways, id)) {
+            let same = |it: &&mut Lock| it.place == *place && it.free == free;
+            if let Some(lock) = locks.iter_mut().find(same) {
+                lock.takings.push(taking);
+            } else {
+                locks.push(Lock { place: place.clone(), free, takings: vec![taking] });
+            }
+        }
+    }
+    locks.truncate(MAX_LOCKS);
+    locks
 }
 
-impl<'p> Ways<'p> {
-    fn transitions(&self) -> impl Iterator<Item = (TransitionId, &'p Transition)> {
-        self.all.iter().map(|&id| (id, self.program.transition(id)))
-    }
-
-    /// The transitions after one of which a process is in a local state.
-    fn to(&self, state: StateId) -> impl Iterator<Item = (TransitionId, &'p Transition)> {
-        self.transitions().filter(move |(_, transition)| match transition.action {
-            Action::DStep { entry } => entry == state || transition.to == state,
-            _ => transition.to == state,
-        })
-    }
-
-    /// The transition of a local state that has no other.
-    fn only(&self, state: StateId) -> Option<(TransitionId, &'p Transition)> {
-        let mut ids = self.automaton.state(state).transition_ids();
-        let id = ids.next().filter(|_| ids.next().is_none())?;
-        Some((id, self.program.transition(id)))
-    }
-
-    /// Whether a process that is in a local state, and cannot take one of the steps there, only waits or
-    /// takes another one that it could take anyway.
-    fn only_waits(&self, state: StateId) -> bool {
-        let mut steps = self.transitions().filter(|(_, step)| step.from == state);
-        // In a `D_proctype` it is counted how many steps are possible.
-        !self.automaton.deterministic
-            && steps.all(|(_, step)| step.escape == 0 && !matches!(step.action, Action::Else))
-            && !self.to(state).any(|(_, step)| step.atomic)
-    }
-
-    /// The lock that is taken by a transition, with its value while it is free, if it looks like one.
-    fn taking(&self, id: TransitionId) -> Option<(&'p Place, i32, Taking)> {
-        let first = self.program.transition(id);
-        let (test, condition) = match first.action {
-            Action::DStep { entry } if self.to(entry).all(|(other, _)| other == id) => {
-                self.only(entry)?
-            }
-            _ if first.atomic => (id, first),
-            _ => return None,
-        };
-        let Action::Condition(value) = &condition.action else {
-            return None;
-        };
-        let (place, free) = tested(value)?;
-        let between = condition.to;
-        let (set, assignment) = self.only(between)?;
-        let Action::Assign(target, Expr::Const(value)) = &assignment.action else {
-            return None;
-        };
-        let takes = target == place
-            && target.scalar.truncate(*value) != free
-            && assignment.escape == 0
-            && place.space == Space::Global
-            && place.indexes.is_empty();
-        // Nobody comes to the second step but by the first.
-        let follows =
-            self.automaton.initial != between && self.to(between).all(|(other, _)| other == test);
-        (takes && follows && self.only_waits(first.from)).then_some((
-            place,
-            free,
-            Taking { test, set },
-        ))
-    }
+/// The lock that is taken by a transition, with its value while it is free, if it looks like one.
+fn taking<'p>(ways: &Ways<'p>, id: TransitionId) -> Option<(&'p Place, i32, Taking)> {
+    let first = ways.program.transition(id);
+    let (test, condition) = match first.action {
+        Action::DStep { entry } if ways.to(entry).all(|(other, _)| other == id) => {
+            ways.only(entry)?
+        }
+        _ if first.atomic => (id, first),
+        _ => return None,
+    };
+    let Action::Condition(value) = &condition.action else {
+        return None;
+    };
+    let (place, free) = tested(value)?;
+    let between = condition.to;
+    let (set, assignment) = ways.only(between)?;
+    let Action::Assign(target, Expr::Const(value)) = &assignment.action else {
+        return None;
+    };
+    let takes = target == place
+        && target.scalar.truncate(*value) != free
+        && assignment.escape == 0
+        && place.space == Space::Global
+        && place.indexes.is_empty();
+    // Nobody comes to the second step but by the first.
+    let follows =
+        ways.automaton.initial != between && ways.to(between).all(|(other, _)| other == test);
+    (takes && follows && ways.only_waits(first.from)).then_some((place, free, Taking { test, set }))
 }
 
 /// Which variable a condition compares with which value.

@@ -3,8 +3,9 @@
 //! *Idea*: a move of a process is a *right mover* if whatever another process does next it could have done before
 //! as well, with the same result; a *left mover* if it could have been made before whatever another process
 //! did last, and stays possible whatever others do (Lipton, *Reduction: a method of proving properties of parallel programs*, 1975).
-//! Taking a [lock](crate::locks) is a right mover, setting it free a left mover; both are a step
-//! on the process's own data, on globals that nobody else uses, and on those that are used only under the
+//! Taking a [lock](crate::locks) is a right mover, setting it free a left mover. Receiving is a right mover, and
+//! sending a left mover, from or to a [channel that is never full](crate::pipes), if no other process does so. Both are
+//! steps on the process's own data, on globals that nobody else uses, and on those that are used only under the
 //! same lock. All else is neither. What is found out here is what the search for transactions needs (Levin, Palmer, Qadeer,
 //! Rajamani, *Sound transaction-based reduction without cycle detection*, SPIN 2005; `transactions.rs` of the searches), by local
 //! state: moves from it are movers if all are, whether they are possible or not, with all that follows in
@@ -12,7 +13,7 @@
 //!
 //! *Invariant*: nothing is assumed that must be checked when the program runs. What cannot be shown is
 //! neither, and so is whatever asks about other processes, is seen by a watched condition or by other
-//! processes, has to do with channels, and creates processes or ends them.
+//! processes, or creates processes or ends them.
 //!
 //! A rendezvous is a move of two. Who waits to be sent something does not move by itself; so a move to
 //! where it waits must not be put off until it moves on, and is no right mover.
@@ -23,7 +24,9 @@ use crate::Program;
 use crate::independence::{Analysis, Conditions};
 use crate::ir::{Automaton, BodyId, StateId, Transition};
 use crate::locks::{LockStep, Locks};
-use crate::touches::{Touches, each_step};
+use crate::pipes::Pipes;
+use crate::touches::{Touches, Use, each_step};
+use crate::ways::Ways;
 
 /// How the moves of a process from a local state may be put off, or be made earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +72,9 @@ impl Movers {
         }
         let analysis = Analysis::new(program, watched, traced, Conditions::ALL);
         analysis.asks_nothing_of_all()?;
-        let classes = Classes { locks: Locks::new(&analysis), analysis };
+        let ways = Ways::of(&analysis);
+        let (locks, pipes) = (Locks::new(&analysis, &ways), Pipes::new(&analysis, &ways));
+        let classes = Classes { analysis, locks, pipes };
         let bodies = program.automata.iter().map(|automaton| classes.body(automaton));
         Ok(Self { bodies: bodies.collect() })
     }
@@ -83,6 +88,7 @@ impl Movers {
 struct Classes<'p> {
     analysis: Analysis<'p>,
     locks: Locks,
+    pipes: Pipes,
 }
 
 impl Classes<'_> {
@@ -119,21 +125,26 @@ impl Classes<'_> {
         let (body, globals) = (step.body.0 as usize, &self.analysis.globals);
         let mut touches = Touches::default();
         touches.add(self.analysis.program, step);
-        if !touches.uses.is_empty() || !touches.creates.is_empty() || touches.dies {
+        if !touches.creates.is_empty() || touches.dies {
             return Mover::NEITHER;
         }
         let apart = |at, changes| {
             !globals.is_shared(body, at, changes) || self.locks.protect(globals.pieces(at))
         };
-        if touches.reads.iter().all(|at| apart(at, false))
-            && touches.writes.iter().all(|at| apart(at, true))
-        {
+        let is_apart = touches.reads.iter().all(|at| apart(at, false))
+            && touches.writes.iter().all(|at| apart(at, true));
+        if touches.uses.is_empty() && is_apart {
             return Mover::BOTH;
         }
         match self.locks.step(self.analysis.program, step) {
-            Some(LockStep::Takes) => Mover::RIGHT,
-            Some(LockStep::Frees) => Mover::LEFT,
-            None => Mover::NEITHER,
+            Some(LockStep::Takes) => return Mover::RIGHT,
+            Some(LockStep::Frees) => return Mover::LEFT,
+            None => {}
+        }
+        match self.pipes.are_used(&self.analysis, step, &touches.uses).filter(|_| is_apart) {
+            Some(Use::Send) => Mover::LEFT,
+            Some(Use::Receive) => Mover::RIGHT,
+            _ => Mover::NEITHER,
         }
     }
 }

@@ -270,15 +270,13 @@ impl<S: System, T: Store> Transactions<'_, S, T> {
         if first {
             flow = system.inspect(&bytes, scratch, &mut telling);
         }
-        let before = telling.fresh.violations.len();
         if flow.is_continue() && lives {
             flow = system.expand_turn(&bytes, actor, scratch, &mut telling);
         }
         let limit = telling.limit;
         self.bytes = bytes;
-        let is_wrong = self.fresh.violations.len() > before;
         let is_stuck = self.fresh.visits.is_empty();
-        turn.ended |= !turn.uncommitted && (!turn.mover.left || is_wrong || is_stuck);
+        turn.ended |= !turn.uncommitted && (!turn.mover.left || is_stuck);
         turn.left = self.fresh.visits.len() as u32;
         self.turns.push(turn, &self.memory)?;
         self.report_fresh()?;

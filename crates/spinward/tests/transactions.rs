@@ -196,6 +196,78 @@ const TRAPS: &[(&str, &str)] = &[
          active proctype B() { i = 0; take(m[i]); v = 2; m[i] = 0 }",
         "",
     ),
+    (
+        "bit m[2]; byte v;
+         active [2] proctype A() { take(m[_pid]); v = _pid; assert(v == _pid); m[_pid] = 0 }",
+        "",
+    ),
+    // Messages are seen by others.
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { c!1; do :: skip od }
+         active proctype B() { byte x; c?x; assert(false) }",
+        "",
+    ),
+    (
+        "chan c = [2] of { byte };
+         active proctype A() { c!1 }
+         active proctype B() { c!2 }
+         active proctype C() { byte x; c?x; if :: assert(x == 1) :: assert(x == 2) fi }",
+        "",
+    ),
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { c!1 }
+         active proctype B() { byte x; c?x; skip; false }
+         active proctype C() { byte x; c?x; assert(false) }",
+        "",
+    ),
+    (
+        "chan c = [1] of { byte }; byte g;
+         active proctype A() { byte x; g = 1; c!1; x = 1 }
+         active proctype B() { byte x; if :: c?x :: else -> assert(g == 0) fi }",
+        "",
+    ),
+    (
+        "chan c = [1] of { byte }; byte g;
+         active proctype A() { c!1 }
+         active proctype B() { byte x; atomic { g = 1; c?x; g = 0 } }
+         active proctype C() { assert(g == 0) }",
+        "",
+    ),
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { c!1 }
+         active proctype B() { byte x; d_step { x = 1; c?x } }",
+        "",
+    ),
+    (
+        "chan c = [2] of { byte };
+         active proctype A() { byte x; c!1; c?x; do :: x = 0 od }
+         active proctype B() { assert(len(c) == 0) }",
+        "",
+    ),
+    (
+        "chan c = [2] of { byte };
+         active proctype A() { byte x; c!1; c?x; do :: x = 0 od }
+         active proctype B() { skip }",
+        "len(c) == 0",
+    ),
+    // A channel that may be full: whoever made room must be seen to.
+    (
+        "chan c = [1] of { byte }; byte g;
+         active proctype A() { byte x; c!1; c!2; g = 1; x = 1 }
+         active proctype B() { byte x; c?x; do :: x = 0 od }
+         active proctype C() { assert(g == 0) }",
+        "",
+    ),
+    (
+        "bit m; chan c = [1] of { byte };
+         active proctype A() { byte x; take(m); c?x; assert(x == 1); m = 0 }
+         active proctype B() { byte x; take(m); m = 0; c!2; c?x }
+         active proctype C() { c!1 }",
+        "",
+    ),
     // Others look.
     (
         "bit m; byte v;
@@ -379,6 +451,18 @@ fn locks_in_opposite_orders_are_never_both_waited_for() {
     assert_eq!(errors(&found), errors(&all));
     // The two states in which one has taken one lock and waits for the other's are not seen.
     assert!(found.counts.states < all.counts.states);
+}
+
+#[test]
+fn who_sends_to_a_channel_that_is_never_full_goes_on() {
+    let text = "chan c = [2] of { byte }, d = [2] of { byte };
+        active proctype A() { byte x; x = 1; c!x; x = 2; c!x; x = 3 }
+        active proctype B() { byte x; x = 1; d!x; x = 2; d!x; x = 3 }
+        active proctype C() { byte x, y; c?x; y = x; d?x; assert(x == y); c?x; d?y; assert(x != 2) }";
+    let machine = machine(text, "", false);
+    let (all, found) = (whole(&machine), by_transactions(&machine, &Request::default()));
+    assert_eq!(errors(&found), errors(&all));
+    assert!(found.counts.states * 2 < all.counts.states);
 }
 
 /// Philosophers, each of whom uses something under both of its forks.

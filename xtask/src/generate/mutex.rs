@@ -44,7 +44,7 @@ impl Generator {
             units.push(format!("{kind} m{n}; byte v{n};"));
         }
         if self.chan {
-            let capacity = self.one_of(&["0", "1", "2"]);
+            let capacity = self.one_of(&["0", "1", "2", "3"]);
             units.push(format!("chan c = [{capacity}] of {{ byte }};"));
         }
         let processes = self.dice.range(2, 3);
