@@ -220,16 +220,16 @@ fn candidates(ways: &[Ways<'_>]) -> Vec<Lock> {
 fn taking<'p>(ways: &Ways<'p>, id: TransitionId) -> Option<(&'p Place, i32, Taking)> {
     let first = ways.program.transition(id);
     let (test, condition) = match first.action {
-        Action::DStep { entry } if ways.to(entry).all(|(other, _)| other == id) => {
+        Action::DStep { entry } => {
+            let is_step = |step: &Transition| matches!(step.action, Action::DStep { .. });
+            let mut all = ways.to(entry).map(|(_, step)| step);
+            all.all(|step| is_step(step) && ways.only_waits(step.from)).then_some(())?;
             ways.only(entry)?
         }
-        _ if first.atomic => (id, first),
+        _ if first.atomic && ways.only_waits(first.from) => (id, first),
         _ => return None,
     };
-    let Action::Condition(value) = &condition.action else {
-        return None;
-    };
-    let (place, free) = tested(value)?;
+    let (place, free) = tested(&condition.action)?;
     let between = condition.to;
     let (set, assignment) = ways.only(between)?;
     let Action::Assign(target, Expr::Const(value)) = &assignment.action else {
@@ -240,14 +240,17 @@ fn taking<'p>(ways: &Ways<'p>, id: TransitionId) -> Option<(&'p Place, i32, Taki
         && assignment.escape == 0
         && place.space == Space::Global
         && place.indexes.is_empty();
-    // Nobody comes to the second step but by the first.
-    let follows =
-        ways.automaton.initial != between && ways.to(between).all(|(other, _)| other == test);
-    (takes && follows && ways.only_waits(first.from)).then_some((place, free, Taking { test, set }))
+    // Nobody comes to the second step but by such a test, here or elsewhere.
+    let follows = ways.automaton.initial != between
+        && ways.to(between).all(|(_, step)| tested(&step.action) == Some((place, free)));
+    (takes && follows).then_some((place, free, Taking { test, set }))
 }
 
-/// Which variable a condition compares with which value.
-fn tested(condition: &Expr) -> Option<(&Place, i32)> {
+/// Which variable is compared with which value, if that is all.
+fn tested(action: &Action) -> Option<(&Place, i32)> {
+    let Action::Condition(condition) = action else {
+        return None;
+    };
     match condition {
         Expr::Load(place) if place.scalar == Scalar::Bit => Some((place, 1)),
         Expr::Unary(UnaryOp::Not, operand) => match &**operand {
