@@ -148,3 +148,98 @@ impl Classes<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use spinward_promela::{Options, load_text};
+
+    use super::*;
+
+    /// The class of the moves that begin with a statement of process A.
+    fn class(text: &str, statement: &str) -> Mover {
+        let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
+        assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
+        let program = crate::lower(&loaded).0.expect("a program");
+        let movers = Movers::new(&program, &[], false).expect("movers");
+        let ways = Ways::of(&Analysis::new(&program, &[], false, Conditions::ALL));
+        let steps =
+            ways.iter().filter(|ways| ways.automaton.name == "A").flat_map(Ways::transitions);
+        let shown = |step: &Transition| &program.element(step.element).text;
+        let mut steps = steps.filter(|(_, step)| shown(step) == statement);
+        let (_, step) = steps.next().unwrap_or_else(|| panic!("no `{statement}` in {text}"));
+        movers.of(step.body, step.from)
+    }
+
+    const LOCKED: &str = "bit m; byte v, w;
+        active proctype A() {
+            byte x;
+            x = 1;
+            atomic { m == 0 -> m = 1 };
+            v = x;
+            w = 2;
+            atomic { v = 3; m = 0 };
+            run C()
+        }
+        active proctype B() { atomic { m == 0 -> m = 1 }; v = 2; m = 0; w = 3 }
+        proctype C() { skip }";
+
+    #[test]
+    fn locks_make_movers() {
+        assert_eq!(class(LOCKED, "x = 1"), Mover::BOTH);
+        assert_eq!(class(LOCKED, "m == 0"), Mover::RIGHT);
+        assert_eq!(class(LOCKED, "v = x"), Mover::BOTH);
+        assert_eq!(class(LOCKED, "w = 2"), Mover::NEITHER);
+        assert_eq!(class(LOCKED, "v = 3"), Mover::LEFT);
+        assert_eq!(class(LOCKED, "run C()"), Mover::NEITHER);
+        assert_eq!(class(LOCKED, "-end-"), Mover::NEITHER);
+    }
+
+    #[test]
+    fn who_breaks_the_rule_breaks_it_for_all() {
+        for other in ["m = 0", "v = 1", "m == 0; m = 1", "if :: m == 0 :: else fi"] {
+            let text = format!("{LOCKED} active proctype D() {{ {other} }}");
+            assert_eq!(class(&text, "v = x"), Mover::NEITHER, "{other}");
+            assert_eq!(class(&text, "m == 0").right, other == "v = 1", "{other}");
+        }
+    }
+
+    #[test]
+    fn locks_are_known_by_any_test_and_any_values() {
+        let text = |declared: &str, taken: &str, free: &str| {
+            format!(
+                "{declared}; byte v;
+                 active [2] proctype A() {{ do :: {taken}; v = 1; m = {free} od }}"
+            )
+        };
+        for (declared, taken, free) in [
+            ("bool m", "atomic { !m -> m = true }", "false"),
+            ("bit m = 1", "atomic { m -> m = 0 }", "1"),
+            ("byte m = 2", "d_step { 2 == m -> m = 7 }", "2"),
+        ] {
+            assert_eq!(class(&text(declared, taken, free), "v = 1"), Mover::BOTH, "{taken}");
+            assert_eq!(class(&text("byte m = 1", taken, free), "v = 1"), Mover::NEITHER, "{taken}");
+        }
+    }
+
+    #[test]
+    fn messages_move_if_there_is_always_room() {
+        let text = |room: u32, more: &str| {
+            format!(
+                "chan c = [{room}] of {{ byte }};
+                 active proctype A() {{ byte x; c!1; x = 1; c!2 }}
+                 active proctype B() {{ byte x; c?x; x = 1; c?x }} {more}"
+            )
+        };
+        assert_eq!(class(&text(2, ""), "c!1"), Mover::LEFT);
+        assert_eq!(class(&text(1, ""), "c!1"), Mover::NEITHER);
+        for other in ["c!3", "c?[1]", "len(c) == 1", "chan d; d = c; d!1"] {
+            let text = text(3, &format!("active proctype D() {{ {other} }}"));
+            assert_eq!(class(&text, "c!1"), Mover::NEITHER, "{other}");
+        }
+        let text =
+            text(2, "").replace("proctype A", "proctype Z").replace("proctype B", "proctype A");
+        assert_eq!(class(&text, "c?x"), Mover::RIGHT);
+    }
+}
