@@ -6,9 +6,9 @@
 //! at a time. What is used only where the same lock is held is protected by it (the locksets of Savage and
 //! others, *Eraser*, 1997; here for all runs, so nothing has to be checked when the program runs).
 //!
-//! Where a lock is asked for, a process must have nothing else to do if it is not free, other than to wait
-//! or to do something that is possible whether it is free or not: no `else`, no escape; and it must not stop there in the
-//! middle of an atomic sequence. Then whether a lock is free matters only to who takes it.
+//! Where a lock is asked for, a process must have nothing else to do if it is not free than to wait, or what it
+//! could do anyway: no `else`, no escape; and it must not stop there in the middle of an atomic sequence. Then
+//! whether a lock is free matters only to who takes it.
 //!
 //! *Cost*: a few walks over the automata for each global that looks like a lock but is none.
 

@@ -1,15 +1,16 @@
 //! Which moves may be made earlier or later than others.
 //!
-//! *Idea*: a move of a process is a *right mover* if whatever another process does next it could have done before
-//! as well, with the same result; a *left mover* if it could have been made before whatever another process
-//! did last, and stays possible whatever others do (Lipton, *Reduction: a method of proving properties of parallel programs*, 1975).
-//! Taking a [lock](crate::locks) is a right mover, setting it free a left mover. Receiving is a right mover, and
-//! sending a left mover, from or to a [channel that is never full](crate::pipes), if no other process does so. Both are
-//! steps on the process's own data, on globals that nobody else uses, and on those that are used only under the
-//! same lock. All else is neither. What is found out here is what the search for transactions needs (Levin, Palmer, Qadeer,
-//! Rajamani, *Sound transaction-based reduction without cycle detection*, SPIN 2005; `transactions.rs` of the searches), by local
-//! state: moves from it are movers if all are, whether they are possible or not, with all that follows in
-//! an atomic sequence or a `d_step`.
+//! *Idea*: a move of a process is a *right mover* if whatever another process does next it could have done
+//! before as well, with the same result; a *left mover* if it could have been made before whatever another
+//! process did last, and stays possible whatever others do (Lipton, *Reduction: a method of proving properties
+//! of parallel programs*, 1975). Taking a lock (`locks.rs`) is a right mover, setting it free a left mover.
+//! Receiving from a channel that is never full (`pipes.rs`) is a right mover and sending to it a left mover,
+//! if no other process does the same. Both are steps on the process's own data, on globals that nobody else
+//! uses, and on those that are used only under the same lock. All else is neither.
+//!
+//! This is what a search by transactions needs to know (Levin, Palmer, Qadeer, Rajamani, *Sound
+//! transaction-based reduction without cycle detection*, SPIN 2005), by local state: moves from it are movers
+//! if all are, whether they are possible or not, with all that follows in an atomic sequence or a `d_step`.
 //!
 //! *Invariant*: nothing is assumed that must be checked when the program runs. What cannot be shown is
 //! neither, and so is whatever asks about other processes, is seen by a watched condition or by other

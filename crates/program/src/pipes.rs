@@ -1,11 +1,11 @@
 //! Channels that are never full, and of which nobody knows how full they are.
 //!
-//! *Idea*: who is the only one to send to such a channel can always do so, and might have done so before: others
-//! take what is in it in the same order. Who is the only one to receive from it might have done so later: what others send
-//! in between comes behind. That a channel is never full is known if it has room for all that is ever sent to
-//! it: each send stands where a process that there is once comes once.
+//! *Idea*: who is the only one to send to such a channel can always do so, and might have done so before:
+//! others take what is in it in the same order. Who is the only one to receive from it might have done so
+//! later: what others send in between comes behind. That a channel is never full is known if it has room for
+//! all that is ever sent to it: each send stands where a process that there is once comes once.
 //!
-//! Nobody must do anything but wait if there is no message, as for [locks](crate::locks). A channel that might be
+//! Nobody must do anything but wait if there is no message, as for locks (`locks.rs`). A channel that might be
 //! known by another name is none of these, nor one that somebody asks about, sorts, or searches.
 //!
 //! *Cost*: a walk over all steps.

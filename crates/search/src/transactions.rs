@@ -3,21 +3,25 @@
 //! *Source*: Levin, Palmer, Qadeer, Rajamani, *Sound transaction-based reduction without cycle detection*,
 //! SPIN 2005: commit point completion, their figure 6 with the optimisation of its line L19.
 //!
-//! *Idea*: a transaction of an actor is some right movers, one move that is not (it *commits*), and some left
-//! movers (see [`Mover`](spinward_machine::Mover)). Whatever others do in between they could do before or after it. So others have
-//! their turn only between transactions: in states where an actor that is not before its commit is at moves of which not all are left
-//! movers, or has none. An actor that commits and goes on for ever would keep others from seeing
-//! what it did. So, when the search leaves a state behind a commit, and no way of left movers from there was seen to come to a
-//! state in which all have their turn, all have it there: a *forced completion*. What was seen is kept for each
-//! state, so no cycle has to be found, and a loop that may end costs nothing.
+//! *Idea*: a transaction of an actor is some right movers, one move that is none (it *commits*), and some left
+//! movers (see [`Mover`]). Whatever others do in between they could do before it or after it. So others have
+//! their turn only between transactions: where the actor is not before its commit, and has no move or one
+//! that is no left mover. An actor that commits and goes on for ever would keep others from seeing what it did.
+//! So when the search leaves a state behind a commit, and no left movers from there were seen to lead to a
+//! state in which all have their turn, all have it there: a *forced completion*. What was seen is kept for
+//! each state, so no cycle has to be found, and a loop that may end costs nothing.
 //!
-//! Whatever goes wrong in a move of some actor goes wrong in one that is looked at; so does what is wrong in a state, if each
-//! move that changes that is no mover. States in which nobody can move may be missed: one that is before its
-//! commit and waits lets nobody else move.
+//! *Why nothing is missed*: take a run from a visited state to something wrong, its right movers put off
+//! until the next move of their actor, or left out at the end. If all have their turn in the state, the first
+//! transaction of the run is followed. If not, one actor had it, and its moves are left movers. If it moves in
+//! the run, it may do so first, and that move was followed. If it does not, left movers of it lead to where all
+//! have their turn, and the run is possible there as well; or the state was come to by movers to both sides,
+//! and the run is possible in the state before. What is wrong in a state itself is as if somebody looked all
+//! the time: a move that changes it must be no mover. States in which nobody can move may be missed: who waits
+//! before its commit lets nobody else move.
 //!
-//! A state is told from others also by who is before its commit in it; it is the one whose turn it is, or nobody.
-//! So one byte behind the key is enough. If something goes wrong in a move, the run ends there, and not only the
-//! actor: then all others have their turn in the state before, if they see what it did.
+//! A state is told from others also by who is before its commit in it. That is the one whose turn it is, or
+//! nobody; so one byte behind the key is enough.
 //!
 //! *Cost*: each state is expanded once for each actor that has its turn there; two bits for each state.
 
@@ -440,6 +444,11 @@ impl<'e, S: System, T: Store> Telling<'e, S, T> {
     /// The number of a state.
     fn number(&mut self, state: &[u8]) -> Result<u32, Limit> {
         self.key.clear();
+        if self.key.capacity() <= state.len() {
+            // For this key, and for the state when it is its turn.
+            self.memory.lend(2 * state.len() as u64)?;
+            self.key.reserve_exact(state.len() + 1);
+        }
         self.key.extend_from_slice(self.system.key(state));
         self.key.push(self.uncommitted);
         let prepared = self.store.prepare(self.key, self.worker)?;
