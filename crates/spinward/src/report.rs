@@ -148,7 +148,7 @@ pub enum ReasonCode {
     Lossy,
     /// An error was met, but a limit was hit before a run to it was found.
     ErrorMet,
-    /// A property that cannot be checked yet.
+    /// A property that cannot be checked yet, or not with the reduction asked for.
     NotChecked,
     /// There was no check.
     Error,
