@@ -12,6 +12,7 @@ use clap::Args;
 
 use crate::fuzz::minimise;
 use crate::generate::crowd::crowd;
+use crate::generate::mutex::mutex;
 use crate::generate::race::{Race, race};
 use crate::random::{Sample, clock, same_nature};
 use crate::spinward::{AS_IT_STANDS, Answer, Checked, FoundError, Spinward};
@@ -35,23 +36,27 @@ const SHRINKING: Duration = Duration::from_secs(45);
 pub struct Options {
     #[command(flatten)]
     sample: Sample,
+    /// Only searches with this word among their options
+    #[arg(long)]
+    only: Option<String>,
 }
 
 impl Options {
     /// The options of the test command.
     pub fn for_seconds(seconds: u64, jobs: usize) -> Self {
-        Self { sample: Sample::for_seconds(seconds, jobs) }
+        Self { sample: Sample::for_seconds(seconds, jobs), only: None }
     }
 }
 
 /// Runs the command.
-pub fn run(Options { sample }: &Options) -> Result<ExitCode> {
+pub fn run(Options { sample, only }: &Options) -> Result<ExitCode> {
     let first = sample.seed.unwrap_or_else(clock);
     println!("seed {first}");
     let keep = sample.keep.clone();
     let bench = Bench {
         spinward: Spinward::find(sample.spinward.clone())?,
         keep: keep.unwrap_or_else(|| crate::project_root().join("target/reduction-failures")),
+        only: only.clone(),
     };
     let started = Instant::now();
     let time = sample.seconds.map(Duration::from_secs);
@@ -112,22 +117,58 @@ struct Comparison {
     visited: u64,
 }
 
-/// The options of searches.
-type Searches = [Vec<&'static str>];
+/// What a search is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// All that can be wrong.
+    All,
+    /// What the model itself says, but invalid end states, which transactions do not keep.
+    AllButEnds,
+    /// The invariant, if there is one.
+    Invariant,
+}
+
+impl Asked {
+    /// Whether an error of this kind is looked for.
+    fn is_about(self, kind: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::AllButEnds => !matches!(kind, "invalid-end-state" | "invariant"),
+            Self::Invariant => matches!(kind, "invariant" | "runtime"),
+        }
+    }
+}
+
+/// A way to search.
+#[derive(Clone, Debug)]
+struct Way {
+    asked: Asked,
+    options: Vec<&'static str>,
+}
 
 /// What models are tried with.
 struct Bench {
     spinward: Spinward,
     keep: PathBuf,
+    /// A word that ways to search must have.
+    only: Option<String>,
 }
 
 impl Bench {
     /// Tries the model of a seed; one in which something is missed is made smaller and kept.
     fn attempt(&self, seed: u64) -> Result<Verdict> {
-        let (model, searches) = match seed % 3 {
-            0 => (crowd(seed), searches_of_crowds(seed)),
-            _ => (race(seed), searches(seed)),
+        let model = match seed % 6 {
+            0 | 1 => crowd(seed),
+            2 | 3 => mutex(seed),
+            _ => race(seed),
         };
+        let mut searches = match seed % 6 {
+            0 | 1 => searches_of_crowds(seed),
+            _ => searches(seed, model.invariant.is_some()),
+        };
+        if let Some(only) = &self.only {
+            searches.retain(|way| way.options.contains(&only.as_str()));
+        }
         let verdict = self.compare(&model, &searches)?;
         if let Verdict::Compared(comparison) = &verdict
             && !comparison.differences.is_empty()
@@ -140,21 +181,26 @@ impl Bench {
         Ok(verdict)
     }
 
-    fn compare(&self, model: &Race, searches: &Searches) -> Result<Verdict> {
+    fn compare(&self, model: &Race, searches: &[Way]) -> Result<Verdict> {
         let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
         fs::write(dir.path().join(FILE), &model.text).context("cannot write a model")?;
-        compare(searches, |options| Ok(self.check(dir.path(), model, options)?.0))
+        compare(searches, |way| Ok(self.check(dir.path(), model, way)?.0))
     }
 
-    fn check(&self, dir: &Path, model: &Race, options: &[&str]) -> Result<(Checked, String)> {
-        let mut all = vec!["--safety", "--errors", "0", "--time", TIME, "--memory", "500M"];
-        all.extend(model.invariant.iter().flat_map(|invariant| ["--invariant", invariant]));
-        all.extend(options);
+    fn check(&self, dir: &Path, model: &Race, way: &Way) -> Result<(Checked, String)> {
+        let mut all = vec!["--errors", "0", "--time", TIME, "--memory", "500M"];
+        if way.asked == Asked::All {
+            all.push("--safety");
+        }
+        if way.asked != Asked::AllButEnds {
+            all.extend(model.invariant.iter().flat_map(|invariant| ["--invariant", invariant]));
+        }
+        all.extend(&way.options);
         self.spinward.check_by(dir, FILE, &all, LIMIT)
     }
 
     /// Takes parts away as long as something is missed; also gives what differs in the end.
-    fn shrink(&self, model: &Race, searches: &Searches, found: &[String]) -> (Race, Vec<String>) {
+    fn shrink(&self, model: &Race, searches: &[Way], found: &[String]) -> (Race, Vec<String>) {
         let started = Instant::now();
         let with = |text: &str| Race { text: text.to_owned(), ..model.clone() };
         let mut differences = found.to_vec();
@@ -179,7 +225,7 @@ impl Bench {
         folder: &Path,
         name: &str,
         model: &Race,
-        searches: &Searches,
+        searches: &[Way],
         differences: &[String],
     ) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -190,24 +236,24 @@ impl Bench {
         }
         let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
         fs::write(dir.path().join(FILE), &model.text)?;
-        for options in [full()].iter().chain(searches) {
-            let (_, answer) = self.check(dir.path(), model, options)?;
-            text += &format!("\n== {} ==\n{answer}", options.join(" "));
+        for way in [full()].iter().chain(searches) {
+            let (_, answer) = self.check(dir.path(), model, way)?;
+            text += &format!("\n== {} ==\n{answer}", way.options.join(" "));
         }
         fs::write(folder.join(format!("{name}.answers")), text)?;
         Ok(())
     }
 }
 
-/// The options of the search that leaves out nothing.
-fn full() -> Vec<&'static str> {
+/// The search that leaves out nothing.
+fn full() -> Way {
     let more = ["--engine", "interpreter", "--threads", "1", "--max-states", STATES];
-    [&AS_IT_STANDS[..], &more].concat()
+    Way { asked: Asked::All, options: [&AS_IT_STANDS[..], &more].concat() }
 }
 
-/// The options of searches that leave out states: by default in every order and engine, and what
-/// leaves them out each alone.
-fn searches(seed: u64) -> Vec<Vec<&'static str>> {
+/// Searches that leave out states: by default in every order and engine, and what leaves them out each
+/// alone; and transactions.
+fn searches(seed: u64, has_invariant: bool) -> Vec<Way> {
     let orders = ["dfs", "bfs", "sweep"];
     let threads = if seed.is_multiple_of(2) { ["1", "2"] } else { ["2", "1"] };
     let mut searches = Vec::new();
@@ -219,12 +265,19 @@ fn searches(seed: u64) -> Vec<Vec<&'static str>> {
     let order = |n: u64| orders[(n % 3) as usize];
     searches.push(vec!["--optimize", "none", "--por", "on", "--search", order(seed)]);
     searches.push(vec!["--optimize", "full", "--por", "off", "--search", order(seed / 3)]);
-    searches
+    let all = searches.into_iter().map(|options| Way { asked: Asked::All, options });
+    let engines = ["interpreter", "compiled"].into_iter().cycle().skip((seed % 2) as usize);
+    let transactions = ["none", "full"].into_iter().zip(engines).flat_map(|(optimize, engine)| {
+        let options = ["--por", "transactions", "--optimize", optimize, "--engine", engine];
+        let way = |asked| Way { asked, options: options.to_vec() };
+        [way(Asked::AllButEnds)].into_iter().chain(has_invariant.then(|| way(Asked::Invariant)))
+    });
+    all.chain(transactions).collect()
 }
 
 /// Those of searches that do not tell interchangeable processes apart, with and without what else leaves out
 /// states.
-fn searches_of_crowds(seed: u64) -> Vec<Vec<&'static str>> {
+fn searches_of_crowds(seed: u64) -> Vec<Way> {
     let orders = ["dfs", "bfs", "sweep"];
     let ways = [["full", "on"], ["none", "off"], ["none", "on"], ["full", "off"]];
     let all = orders.into_iter().flat_map(|order| ways.map(|way| (order, way)));
@@ -234,16 +287,14 @@ fn searches_of_crowds(seed: u64) -> Vec<Vec<&'static str>> {
             let threads = if n % 3 == 0 { "2" } else { "1" };
             let engine = if n % 4 < 2 { "compiled" } else { "interpreter" };
             let way = ["--symmetry", "on", "--optimize", optimize, "--por", por];
-            [&way[..], &["--search", order, "--threads", threads, "--engine", engine]].concat()
+            let how = ["--search", order, "--threads", threads, "--engine", engine];
+            Way { asked: Asked::All, options: [&way[..], &how].concat() }
         })
         .collect()
 }
 
 /// Holds what searches find against what is there; `check` runs the checker with options.
-fn compare(
-    searches: &Searches,
-    mut check: impl FnMut(&[&str]) -> Result<Checked>,
-) -> Result<Verdict> {
+fn compare(searches: &[Way], mut check: impl FnMut(&Way) -> Result<Checked>) -> Result<Verdict> {
     let full = match check(&full())? {
         Ok(full) if full.finished() => full,
         Ok(_) => return Ok(Verdict::Skipped("too large".to_owned())),
@@ -255,11 +306,11 @@ fn compare(
         ..Comparison::default()
     };
     let mut unfinished = None;
-    for (n, options) in searches.iter().enumerate() {
-        let name = options.join(" ");
-        match check(options)? {
+    for (n, way) in searches.iter().enumerate() {
+        let name = way.options.join(" ");
+        match check(way)? {
             Ok(reduced) if reduced.finished() => {
-                let found = differences(&full, &reduced);
+                let found = differences(&full, &reduced, way.asked);
                 comparison.differences.extend(found.iter().map(|how| format!("{name}: {how}")));
                 if n == 0 {
                     comparison.visited = reduced.statistics.states;
@@ -278,25 +329,26 @@ fn compare(
 }
 
 /// What a search that leaves out states got wrong.
-fn differences(full: &Answer, reduced: &Answer) -> Vec<String> {
-    let (expected, found) = (errors(full), errors(reduced));
+fn differences(full: &Answer, reduced: &Answer, asked: Asked) -> Vec<String> {
+    let (expected, found) = (errors(full, asked), errors(reduced, asked));
     let missed = expected.difference(&found).map(|error| format!("missed {error}"));
     let invented = found.difference(&expected).map(|error| format!("invented {error}"));
     let mut differences: Vec<String> = missed.chain(invented).collect();
     let (all, visited) = (full.statistics.states, reduced.statistics.states);
-    if visited > all {
+    // Transactions tell states apart also by who is in the middle of one.
+    if visited > all && asked == Asked::All {
         differences.push(format!("{visited} states instead of {all}"));
     }
     differences
 }
 
-/// The errors found, each once.
-fn errors(answer: &Answer) -> BTreeSet<String> {
+/// The errors found of those that were looked for, each once.
+fn errors(answer: &Answer, asked: Asked) -> BTreeSet<String> {
     let show = |error: &FoundError| match error.line {
         Some(line) => format!("{} `{}` in line {line}", error.kind, error.property),
         None => format!("{} `{}`", error.kind, error.property),
     };
-    answer.errors.iter().map(show).collect()
+    answer.errors.iter().filter(|error| asked.is_about(&error.kind)).map(show).collect()
 }
 
 #[cfg(test)]
@@ -318,7 +370,7 @@ mod tests {
 
     /// The differences that a checker shows.
     fn found(checker: impl Fn(&str) -> Checked) -> Vec<String> {
-        match compare(&searches(0), |options| Ok(checker(&options.join(" ")))) {
+        match compare(&searches(0, false), |way| Ok(checker(&way.options.join(" ")))) {
             Ok(Verdict::Compared(comparison)) => comparison.differences,
             other => panic!("{other:?}"),
         }
@@ -343,7 +395,7 @@ mod tests {
             true => answer(10, &[assertion(3), assertion(4)]),
             false => answer(10, &[assertion(4)]),
         };
-        assert_eq!(found(lost).len(), searches(0).len());
+        assert_eq!(found(lost).len(), searches(0, false).len());
         let lost_once = |options: &str| match options.contains("--search bfs --engine compiled") {
             true => answer(10, &[]),
             false => answer(10, &[assertion(3)]),
@@ -359,20 +411,21 @@ mod tests {
             true => answer(10, &[assertion(3)]),
             false => answer(11, &[assertion(5)]),
         };
-        assert_eq!(found(elsewhere).len(), 3 * searches(0).len());
+        // Those by transactions may have more states.
+        assert_eq!(found(elsewhere).len(), 3 * searches(0, false).len() - 2);
         let dead = |options: &str| match is_full(options) {
             true => answer(10, &[]),
             false => Err("spinward died by signal 11".to_owned()),
         };
-        assert_eq!(found(dead).len(), searches(0).len());
+        assert_eq!(found(dead).len(), searches(0, false).len());
     }
 
     #[test]
     fn what_is_not_finished_is_not_compared() {
         let stopped = |stops: fn(&str) -> bool| {
-            let checked = compare(&searches(0), |options| {
+            let checked = compare(&searches(0, false), |way| {
                 let mut checked = answer(10, &[]);
-                if let (Ok(answer), true) = (&mut checked, stops(&options.join(" "))) {
+                if let (Ok(answer), true) = (&mut checked, stops(&way.options.join(" "))) {
                     answer.reasons = serde_json::from_str(r#"[{"code": "time"}]"#)?;
                 }
                 Ok(checked)

@@ -79,8 +79,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME", hide = true)]
     guide: Option<Guide>,
 
-    /// Partial-order reduction, which leaves out moves that make no difference: on or off [default: on]
-    #[arg(long, value_name = "on|off", help_heading = "What to leave out")]
+    /// Partial-order reduction, which leaves out moves that make no difference: on, off or transactions
+    /// (for locks; no invalid end states) [default: on]
+    #[arg(long, value_name = "KIND", help_heading = "What to leave out")]
     por: Option<Por>,
 
     /// Changes to the model that keep its meaning: none or full [default: full]
@@ -412,6 +413,7 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
 fn tell_audit(audit: &Audit) -> String {
     let mut text = String::from("\naudit:\n");
     let whole = audit.runs.first().filter(|run| run.complete).map(|run| run.states);
+    let width = audit.runs.iter().map(|run| run.leaves_out().len()).max().unwrap_or(0);
     for run in &audit.runs {
         let answer = match (run.complete, run.errors.len()) {
             (true, 0) => "no errors".to_owned(),
@@ -423,7 +425,7 @@ fn tell_audit(audit: &Audit) -> String {
             None => String::new(),
         };
         let states = counted(run.states, "state");
-        let _ = writeln!(text, "  {:<24} {states}{saved}: {answer}", run.leaves_out());
+        let _ = writeln!(text, "  {:<width$} {states}{saved}: {answer}", run.leaves_out());
     }
     if audit.disagreements.is_empty() {
         text.push_str("  the answers agree\n");
@@ -576,8 +578,12 @@ fn statistics(report: &Report) -> String {
     } else {
         format!("{}, {}, ", counted(s.states, "state"), counted(s.transitions, "transition"))
     };
+    let forced = match s.forced_completions {
+        Some(forced) => counted(forced, "forced completion") + ", ",
+        None => String::new(),
+    };
     format!(
-        "\n{counts}{}{} in memory, {:.2} s ({} search)\n",
+        "\n{counts}{forced}{}{} in memory, {:.2} s ({} search)\n",
         depth(s.depth),
         bytes(s.peak_memory),
         s.seconds.total,

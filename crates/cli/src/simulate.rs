@@ -103,6 +103,7 @@ fn watched(model: &Model) -> Options {
         invariants: model::all_conditions(model),
         exclusive: false,
         reduce: None,
+        movers: false,
     }
 }
 

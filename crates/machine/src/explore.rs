@@ -10,6 +10,7 @@
 mod alone;
 mod claims;
 mod footprint;
+mod turn;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -322,14 +323,7 @@ impl Frame {
 impl Machine {
     /// All successors of a state.
     pub(crate) fn explore(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
-        scratch.expansions += 1;
-        if scratch.expansions.is_multiple_of(EXPANSIONS_BETWEEN_REPORTS) {
-            sink.working(self.shapes.bytes())?;
-        }
-        if self.compiles && scratch.expansions == self.program.transitions.len() as u64 * PAYS_AFTER
-        {
-            self.compile();
-        }
+        self.begin_expansion(scratch, sink)?;
         let native = self.native.get().and_then(Option::as_ref);
         self.look_at_shape(state, scratch);
         if let Some(shape) = scratch.shape.as_ref().filter(|_| self.minds_claims()) {
@@ -363,6 +357,19 @@ impl Machine {
             first.goes_on_after(found);
         }
         self.follow_frames(native, scratch, sink)
+    }
+
+    /// Reports memory now and then, and compiles when it pays.
+    fn begin_expansion(&self, scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        scratch.expansions += 1;
+        if scratch.expansions.is_multiple_of(EXPANSIONS_BETWEEN_REPORTS) {
+            sink.working(self.shapes.bytes())?;
+        }
+        if self.compiles && scratch.expansions == self.program.transitions.len() as u64 * PAYS_AFTER
+        {
+            self.compile();
+        }
+        Flow::Continue(())
     }
 
     /// Enters the first frame, that of a state.

@@ -19,6 +19,7 @@ pub mod violation;
 
 pub use explore::Scratch;
 pub use machine::{Config, Machine, Move, Options};
+pub use spinward_program::movers::Mover;
 pub use symmetry::{Quotient, QuotientScratch};
 pub use system::{Actor, Flow, Footprint, Sink, Step, System};
 pub use view::View;

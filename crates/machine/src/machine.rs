@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use spinward_program::Program;
 use spinward_program::independence::{Conditions, Independence};
 use spinward_program::ir::{Action, Block, BodyId, StateId};
+use spinward_program::movers::{Mover, Movers};
 
 use crate::eval::CONTROL;
 use crate::exec::{Findings, Work};
@@ -36,6 +37,8 @@ pub struct Options {
     /// Under which conditions searches may leave out moves that make no difference; none if they shall
     /// see all.
     pub reduce: Option<Conditions>,
+    /// Whether searches may ask which moves can be put off, or be made earlier.
+    pub movers: bool,
 }
 
 /// The meaning of a program.
@@ -57,6 +60,8 @@ pub struct Machine {
     pub(crate) compiles: bool,
     /// Which moves searches may leave out.
     pub(crate) independence: Option<Independence>,
+    /// Which moves can be put off, or be made earlier, or why that cannot be told; none if nobody asks.
+    movers: Option<Result<Movers, &'static str>>,
 }
 
 /// A state between two steps of a run, also inside of an atomic sequence.
@@ -101,6 +106,10 @@ impl Machine {
         let independence = reduce.and_then(|conditions| {
             Independence::new(&program, &options.invariants, trace.is_some(), conditions).ok()
         });
+        let movers = options.movers.then(|| match options.claim {
+            Some(_) => Err("there is a never claim"),
+            None => Movers::new(&program, &options.invariants, trace.is_some()),
+        });
         let mut machine = Self {
             program,
             options,
@@ -113,6 +122,7 @@ impl Machine {
             receivers: OnceLock::new(),
             compiles: false,
             independence,
+            movers,
         };
         machine.initial = machine.first_state()?;
         Ok(machine)
@@ -135,6 +145,11 @@ impl Machine {
     /// Whether searches are not told of moves that make no difference.
     pub fn reduces(&self) -> bool {
         self.independence.is_some()
+    }
+
+    /// Why a search that asks for movers would find none, if it was to ask.
+    pub fn why_no_movers(&self) -> Option<&'static str> {
+        self.movers.as_ref()?.as_ref().err().copied()
     }
 
     fn first_state(&self) -> Result<Vec<u8>, RuntimeError> {
@@ -364,6 +379,33 @@ impl System for Machine {
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), bool> {
         self.explore_alone(state, actor, scratch, sink)
+    }
+
+    fn takers(&self, state: &[u8]) -> usize {
+        self.shapes.get(self.shape_of(state)).processes.len()
+    }
+
+    fn mover(&self, state: &[u8], actor: usize) -> Mover {
+        let Some(Ok(movers)) = &self.movers else {
+            return Mover::default();
+        };
+        let shape = self.shapes.get(self.shape_of(state));
+        let control = self.context_of(state, &shape, actor).control(actor);
+        movers.of(shape.processes[actor].kind, control)
+    }
+
+    fn expand_turn(
+        &self,
+        state: &[u8],
+        actor: usize,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> Flow {
+        self.explore_turn(state, actor, scratch, sink)
+    }
+
+    fn inspect(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        self.explore_invariants(state, scratch, sink)
     }
 
     #[inline]

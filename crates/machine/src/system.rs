@@ -3,6 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use spinward_program::ir::TransitionId;
+use spinward_program::movers::Mover;
 
 use crate::violation::Violation;
 
@@ -184,6 +185,32 @@ pub trait System: Sync {
     /// the run comes to really.
     fn tell(&self, steps: Vec<Step>, _violation: Violation) -> Vec<Step> {
         steps
+    }
+
+    /// How many actors of a state take turns, for a search that makes the moves of one after the other.
+    fn takers(&self, _state: &[u8]) -> usize {
+        0
+    }
+
+    /// How the moves of an actor may be put off, or be made earlier.
+    fn mover(&self, _state: &[u8], _actor: usize) -> Mover {
+        Mover::default()
+    }
+
+    /// Tells the moves of one actor, and what is wrong with them.
+    fn expand_turn(
+        &self,
+        _state: &[u8],
+        _actor: usize,
+        _scratch: &mut Self::Scratch,
+        _sink: &mut dyn Sink,
+    ) -> Flow {
+        Flow::Continue(())
+    }
+
+    /// Tells what is wrong in a state, whatever its moves.
+    fn inspect(&self, _state: &[u8], _scratch: &mut Self::Scratch, _sink: &mut dyn Sink) -> Flow {
+        Flow::Continue(())
     }
 
     /// A number for how a state is laid out; states with the same number are of the same length.

@@ -154,17 +154,8 @@ impl Independence {
         traced: bool,
         conditions: Conditions,
     ) -> Result<Self, &'static str> {
-        if program.uses.priorities {
-            return Err("processes have priorities");
-        }
-        if program.uses.last {
-            return Err("`_last` is used");
-        }
         let analysis = Analysis::new(program, watched, traced, conditions);
-        let all = || analysis.lives.iter().map(|life| &life.touches).chain([&analysis.watched]);
-        if all().any(|touches| touches.anything) {
-            return Err("what a process may do depends on all others (`enabled`, `pc_value`, ...)");
-        }
+        analysis.asks_nothing_of_all()?;
         let bodies = (0..program.automata.len()).map(|number| analysis.body(number)).collect();
         Ok(Self { bodies, watched: analysis.channels_of(None, &analysis.watched), conditions })
     }
@@ -258,34 +249,41 @@ pub(crate) struct Life<'p> {
 /// So many local states of atomic sequences are looked at together; longer ones are nobody's alone.
 const MAX_INSIDE: usize = 64;
 
-/// What is known of the processes of a program together.
+/// What all processes of a program do, and may do at a time.
 pub(crate) struct Analysis<'p> {
     pub program: &'p Program,
     conditions: Conditions,
     /// By body.
     pub lives: Vec<Life<'p>>,
-    watched: Touches<'p>,
-    globals: Globals,
+    pub watched: Touches<'p>,
+    pub globals: Globals,
     /// By the offset of a global: the channel that it always holds.
-    channels: BTreeMap<u32, (i32, ChannelTypeId)>,
+    pub channels: BTreeMap<u32, (i32, ChannelTypeId)>,
     /// Whether it matters to some process if others are ready for a rendezvous, other than that it waits.
     asks_who_is_ready: bool,
 }
 
 /// The moves from a local state: first steps, and what follows in atomic sequences.
 #[derive(Default)]
-struct Moves<'p> {
+pub(crate) struct Moves<'p> {
     first: Touches<'p>,
     later: Touches<'p>,
     /// Where they may end.
-    ends: Vec<StateId>,
+    pub ends: Vec<StateId>,
     has_else: bool,
     escapes: bool,
     /// Whether not all of them were looked at.
     cut: bool,
 }
 
-impl Moves<'_> {
+impl<'p> Moves<'p> {
+    /// All that they look at and change.
+    pub fn all(&self) -> Touches<'p> {
+        let mut all = self.first.clone();
+        all.add_all(&self.later);
+        all
+    }
+
     /// Notes where a transition leads, also inside of an atomic sequence, which may be blocked there.
     fn go_on(&mut self, transition: &Transition, inside: &mut Vec<StateId>) {
         self.ends.push(transition.to);
@@ -300,9 +298,9 @@ impl Moves<'_> {
 
 /// Which processes use which globals.
 #[derive(Default)]
-struct Globals {
+pub(crate) struct Globals {
     /// Where pieces of them begin that are used as a whole, in order.
-    pieces: Vec<(Space, u32)>,
+    pub pieces: Vec<(Space, u32)>,
     /// By piece: who looks at it, and who changes it.
     readers: Vec<Who>,
     writers: Vec<Who>,
@@ -310,7 +308,7 @@ struct Globals {
 
 /// Whose processes do something.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Who {
+pub(crate) enum Who {
     #[default]
     Nobody,
     /// The only process of a body.
@@ -319,7 +317,7 @@ enum Who {
 }
 
 impl Who {
-    fn add(&mut self, body: usize, number: Number) {
+    pub fn add(&mut self, body: usize, number: Number) {
         *self = match *self {
             Self::Nobody if number == Number::One => Self::One(body),
             Self::One(before) if before == body => *self,
@@ -361,19 +359,22 @@ impl Globals {
     }
 
     /// The pieces of which some bytes are.
-    fn pieces(&self, (space, at): &Bytes) -> Range<usize> {
+    pub fn pieces(&self, (space, at): &Bytes) -> Range<usize> {
         let place = |offset| self.pieces.partition_point(|&piece| piece < (*space, offset));
         place(at.start)..place(at.end)
     }
 
     /// Whether steps of a body change what others use, or look at what they change.
-    fn are_shared(&self, body: usize, touches: &Touches<'_>) -> bool {
+    pub fn are_shared(&self, body: usize, touches: &Touches<'_>) -> bool {
+        touches.reads.iter().any(|at| self.is_shared(body, at, false))
+            || touches.writes.iter().any(|at| self.is_shared(body, at, true))
+    }
+
+    /// Whether it matters to others that a step of a body looks at some bytes, or changes them.
+    pub fn is_shared(&self, body: usize, at: &Bytes, changes: bool) -> bool {
+        let pieces = self.pieces(at);
         let any = |who: &[Who]| who.iter().any(|who| who.has_others(body));
-        touches.reads.iter().any(|at| any(&self.writers[self.pieces(at)]))
-            || touches.writes.iter().any(|at| {
-                let pieces = self.pieces(at);
-                any(&self.writers[pieces.clone()]) || any(&self.readers[pieces])
-            })
+        any(&self.writers[pieces.clone()]) || changes && any(&self.readers[pieces])
     }
 }
 
@@ -432,6 +433,21 @@ impl<'p> Analysis<'p> {
         analysis
     }
 
+    /// Why it cannot be told who has to do with whom, if so.
+    pub fn asks_nothing_of_all(&self) -> Result<(), &'static str> {
+        if self.program.uses.priorities {
+            return Err("processes have priorities");
+        }
+        if self.program.uses.last {
+            return Err("`_last` is used");
+        }
+        let mut all = self.lives.iter().map(|life| &life.touches).chain([&self.watched]);
+        if all.any(|touches| touches.anything) {
+            return Err("what a process may do depends on all others (`enabled`, `pc_value`, ...)");
+        }
+        Ok(())
+    }
+
     /// Whether somebody does something else if nobody is ready for a rendezvous, or stops in the middle of an
     /// atomic sequence that others may have noticed. (If they have not, it might as well not have begun.)
     fn asks_who_is_ready(&self) -> bool {
@@ -444,8 +460,7 @@ impl<'p> Analysis<'p> {
             touches.uses.iter().any(|&(use_, expr)| sends(use_) && self.may_meet(expr))
         };
         let is_noticed = |body: BodyId, moves: &Moves<'p>| {
-            let mut all = moves.first.clone();
-            all.add_all(&moves.later);
+            let all = moves.all();
             let lives = !all.creates.is_empty() || all.dies || all.counts_processes;
             let uses = !moves.first.uses.is_empty() || moves.later.uses.len() > 1;
             // Who may not begin any more has not waited for nothing.
@@ -483,7 +498,7 @@ impl<'p> Analysis<'p> {
     }
 
     /// Whether a process may be ready for a rendezvous in a local state.
-    fn is_ready(&self, body: BodyId, state: StateId) -> bool {
+    pub fn is_ready(&self, body: BodyId, state: StateId) -> bool {
         let mut touches = Touches::default();
         let ids = self.program.automaton(body).state(state).transition_ids();
         ids.for_each(|id| touches.add(self.program, self.program.transition(id)));
@@ -534,7 +549,7 @@ impl<'p> Analysis<'p> {
     }
 
     /// Whether a process may come back to where a transition starts.
-    fn is_on_cycle(&self, transition: &Transition) -> bool {
+    pub fn is_on_cycle(&self, transition: &Transition) -> bool {
         let leads_there = |it: &Transition| it.to == transition.from;
         let start = transition.from == transition.to;
         start || self.ahead(transition.body, leads_there)[transition.to.0 as usize]
@@ -562,7 +577,8 @@ impl<'p> Analysis<'p> {
         ahead
     }
 
-    fn moves(&self, body: BodyId, state: StateId) -> Moves<'p> {
+    /// The moves of a process in a local state.
+    pub fn moves(&self, body: BodyId, state: StateId) -> Moves<'p> {
         self.moves_by(body, self.program.automaton(body).state(state).transition_ids())
     }
 
@@ -636,25 +652,22 @@ impl<'p> Analysis<'p> {
         Body { states: states.collect(), uses, creates: !life.touches.creates.is_empty() }
     }
 
-    /// Whether a process may move alone in a local state, if nobody is put off for ever by that.
-    fn alone(&self, body: BodyId, state: StateId, moves: &Moves<'p>) -> Option<Alone> {
-        let mut all = moves.first.clone();
-        all.add_all(&moves.later);
+    /// Whether moves from a local state neither ask about other processes nor are seen by anybody, whatever
+    /// globals and channels they use.
+    pub fn is_private(&self, body: BodyId, state: StateId, moves: &Moves<'p>) -> bool {
+        let all = moves.all();
         let asks = all.anything || all.counts_processes;
         let peeks = !all.remote_variables.is_empty() || !all.remote_states.is_empty();
         let provided = self.program.automaton(body).provided.is_some();
-        let meets_others =
-            self.conditions.globals && self.globals.are_shared(body.0 as usize, &all);
         let is_seen = self.conditions.visibility && self.watched.looks_at(&all);
         let born = all.creates.iter().map(|&it| (it, self.program.automaton(it).initial));
         let mut ends = moves.ends.iter().map(|&end| (body, end)).chain(born);
         let becomes_ready =
             self.asks_who_is_ready && ends.any(|(body, state)| self.is_ready(body, state));
-        if asks || peeks || provided || meets_others || is_seen || becomes_ready || moves.cut {
-            return None;
+        if asks || peeks || provided || is_seen || becomes_ready || moves.cut {
+            return false;
         }
         // Who looks at other processes may look at this one.
-        let peeping = || self.others(body).chain([&self.watched]);
         let is_peeped_at = |it: &Touches<'_>| {
             let mut states = moves.ends.iter().chain([&state]);
             states.any(|state| it.remote_states.contains(state))
@@ -663,7 +676,15 @@ impl<'p> Analysis<'p> {
                     .iter()
                     .any(|at| all.own_writes.iter().any(|own| overlap(at, own)))
         };
-        if peeping().any(is_peeped_at) {
+        !self.peeping(body).any(is_peeped_at)
+    }
+
+    /// Whether a process may move alone in a local state, if nobody is put off for ever by that.
+    fn alone(&self, body: BodyId, state: StateId, moves: &Moves<'p>) -> Option<Alone> {
+        let all = moves.all();
+        let meets_others =
+            self.conditions.globals && self.globals.are_shared(body.0 as usize, &all);
+        if meets_others || !self.is_private(body, state, moves) {
             return None;
         }
         let (creates, dies) = (!all.creates.is_empty(), all.dies);
@@ -677,7 +698,7 @@ impl<'p> Analysis<'p> {
             let is_channel = |step: &InitStep| matches!(step, InitStep::NewChannel(..));
             let owns = |body: BodyId| self.program.automaton(body).init.iter().any(is_channel);
             let channels = dies && owns(body) || all.creates.iter().any(|&body| owns(body));
-            if channels || peeping().any(counts) {
+            if channels || self.peeping(body).any(counts) {
                 return None;
             }
         }
@@ -702,12 +723,13 @@ impl<'p> Analysis<'p> {
         Some(Alone { ends, creates: creates && lives, dies: dies && lives, turns: false })
     }
 
-    /// What others may do while a process of a body lives.
-    fn others(&self, body: BodyId) -> impl Iterator<Item = &Touches<'p>> {
+    /// What others may do while a process of a body lives, and what is watched.
+    fn peeping(&self, body: BodyId) -> impl Iterator<Item = &Touches<'p>> {
         let lives = self.lives.iter().enumerate();
         lives
             .filter(move |(number, life)| *number != body.0 as usize || life.number == Number::Many)
             .map(|(_, life)| &life.touches)
+            .chain([&self.watched])
     }
 
     /// Which channels are used by the processes of a body, or by none, and how.

@@ -4,8 +4,8 @@
 //! transitions with guard and effect in terms of offsets into the state, and the tables that say
 //! what a state holds. [`lower()`] makes it from syntax, with SPIN's numbers for elements and local
 //! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
-//! out of it, [`independence`] tells what may be left out of a search of it, [`exclusive`] what processes claim
-//! for themselves, [`graph`] draws it.
+//! out of it, [`independence`], [`movers`] and [`symmetry`] tell what may be left out of a search of it,
+//! [`exclusive`] what processes claim for themselves, [`graph`] draws it.
 
 mod access;
 pub mod channels;
@@ -13,10 +13,14 @@ pub mod exclusive;
 pub mod graph;
 pub mod independence;
 pub mod ir;
+mod locks;
 pub mod lower;
+pub mod movers;
 pub mod optimize;
+mod pipes;
 pub mod symmetry;
 pub mod touches;
+mod ways;
 
 pub use ir::Program;
 pub use lower::lower;

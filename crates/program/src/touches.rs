@@ -63,13 +63,7 @@ pub fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {
 impl<'p> Touches<'p> {
     /// Adds a transition. A `d_step` is one, with all inside of it.
     pub fn add(&mut self, program: &'p Program, transition: &'p Transition) {
-        if let Action::DStep { entry } = transition.action {
-            each_inside(program, transition, entry, |inner| {
-                self.add(program, program.transition(inner))
-            });
-            return;
-        }
-        self.action(program, &transition.action);
+        each_step(program, transition, |step| self.action(program, &step.action));
     }
 
     fn action(&mut self, program: &'p Program, action: &'p Action) {
@@ -206,6 +200,20 @@ impl<'p> Touches<'p> {
     }
 }
 
+/// Calls `call` with a transition; if it is a `d_step`, with all transitions inside of it instead.
+pub(crate) fn each_step<'p>(
+    program: &'p Program,
+    transition: &'p Transition,
+    mut call: impl FnMut(&'p Transition),
+) {
+    match transition.action {
+        Action::DStep { entry } => {
+            each_inside(program, transition, entry, |id| call(program.transition(id)));
+        }
+        _ => call(transition),
+    }
+}
+
 /// Calls `call` with each transition inside of a `d_step` with an entry.
 pub(crate) fn each_inside(
     program: &Program,
@@ -213,15 +221,15 @@ pub(crate) fn each_inside(
     entry: StateId,
     mut call: impl FnMut(TransitionId),
 ) {
-    let mut seen = vec![entry];
+    let mut inside = vec![entry];
     let mut next = 0;
-    while let Some(&state) = seen.get(next) {
+    while let Some(&state) = inside.get(next) {
         next += 1;
         for id in program.automaton(d_step.body).state(state).transition_ids() {
             call(id);
             let to = program.transition(id).to;
-            if to != d_step.to && to != StateId(0) && !seen.contains(&to) {
-                seen.push(to);
+            if to != d_step.to && to != StateId(0) && !inside.contains(&to) {
+                inside.push(to);
             }
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! Every search is written once, against [`System`](spinward_machine::System): it never asks what a
 //! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`lossy`] something of each, and
-//! [`stateless`] only those it stands on; [`sweep`] looks at all states in any order. Each takes a
-//! [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says what was found and whether
-//! anything was left out; none of them recurses.
+//! [`stateless`] only those it stands on; [`sweep`] looks at all states in any order; [`transactions`] lets
+//! one process go on as long as that makes no difference. Each takes a [`Request`], keeps to its
+//! [`Limits`], and ends in an [`Outcome`] that says what was found and whether anything was left out; none
+//! of them recurses.
 
 pub mod bfs;
 mod buffer;
@@ -22,6 +23,7 @@ pub mod reduced;
 mod start;
 pub mod stateless;
 pub mod sweep;
+pub mod transactions;
 
 pub use limits::{Limit, Limits};
 pub use outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};

@@ -120,6 +120,9 @@ pub struct Counts {
     pub expanded: u64,
     /// States expanded once more, because a shorter way to them was found.
     pub reopened: u64,
+    /// In a search by transactions: states in which others had their turn only because a transaction that
+    /// had committed was not seen to end.
+    pub forced_completions: u64,
     /// The longest run looked at, in steps.
     pub depth: u64,
     /// How often an error was met.

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::Serialize;
+use spinward_machine::Violation;
 
 use crate::check::Check;
 use crate::options::{Optimize, Por};
-use crate::report::{ReasonCode, Report, Verdict};
+use crate::report::{ReasonCode, Report, ReportedError, Verdict};
 use crate::{Error, run};
 
 /// What came of the same check with and without all that leaves out states.
@@ -27,6 +28,8 @@ pub struct Audit {
 pub struct AuditRun {
     /// Whether partial-order reduction was in effect.
     pub por: bool,
+    /// Whether that was by transactions, which do not keep invalid end states.
+    pub transactions: bool,
     /// The optimization in effect.
     pub optimize: &'static str,
     /// Its answer.
@@ -39,6 +42,9 @@ pub struct AuditRun {
     pub seconds: f64,
     /// What it found wrong.
     pub errors: BTreeSet<String>,
+    /// Those of them that are invalid end states.
+    #[serde(skip)]
+    end_states: BTreeSet<String>,
 }
 
 /// Runs a check, and it again in all ways.
@@ -46,8 +52,9 @@ pub(crate) fn audit(check: Check<'_>) -> Result<Report, Error> {
     let again = check.again();
     let mut report = run::run(check)?;
     let mut runs = Vec::new();
+    let transactions = again.por.filter(|&por| por == Por::Transactions);
     for optimize in [Optimize::None, Optimize::Full] {
-        for por in [Por::Off, Por::On] {
+        for por in [Por::Off, Por::On].into_iter().chain(transactions) {
             let begun = Instant::now();
             let other = run::run(again.again().errors(0).optimize(optimize).por(por))?;
             let seconds = begun.elapsed().as_secs_f64();
@@ -64,28 +71,33 @@ pub(crate) fn audit(check: Check<'_>) -> Result<Report, Error> {
 
 impl AuditRun {
     fn new(report: &Report, seconds: f64) -> Self {
-        let errors = report.errors.iter().map(|error| match (&error.file, error.line) {
+        let show = |error: &ReportedError| match (&error.file, error.line) {
             (Some(file), Some(line)) => format!("{} at {file}:{line}", error.message),
             _ => error.message.clone(),
-        });
+        };
+        let is_end = |error: &&ReportedError| error.kind == Violation::InvalidEndState.kind();
         Self {
             por: report.por,
+            transactions: report.statistics.forced_completions.is_some(),
             optimize: report.optimize,
             verdict: report.verdict,
             complete: report.reasons.iter().all(|it| it.code == ReasonCode::NotChecked),
             states: report.statistics.states,
             seconds,
-            errors: errors.collect(),
+            errors: report.errors.iter().map(show).collect(),
+            end_states: report.errors.iter().filter(is_end).map(show).collect(),
         }
     }
 
     /// What it leaves out, for people.
     pub fn leaves_out(&self) -> &'static str {
-        match (self.optimize, self.por) {
-            ("none", false) => "nothing left out",
-            ("none", true) => "--por on",
-            (_, false) => "--optimize full",
-            (_, true) => "--optimize full --por on",
+        match (self.optimize, self.por, self.transactions) {
+            ("none", false, _) => "nothing left out",
+            ("none", true, false) => "--por on",
+            ("none", true, true) => "--por transactions",
+            (_, false, _) => "--optimize full",
+            (_, true, false) => "--optimize full --por on",
+            (_, true, true) => "--optimize full --por transactions",
         }
     }
 }
@@ -93,11 +105,13 @@ impl AuditRun {
 /// The errors that were missed by runs that saw everything.
 fn disagreements(runs: &[AuditRun]) -> Vec<String> {
     let all: BTreeSet<_> = runs.iter().flat_map(|run| &run.errors).collect();
+    let is_end = |error: &String| runs.iter().any(|run| run.end_states.contains(error));
     let missed = |run: &AuditRun, error: &str| format!("with {}: {error}", run.leaves_out());
     let complete = runs.iter().filter(|run| run.complete);
     complete
         .flat_map(|run| {
-            let others = all.iter().filter(|error| !run.errors.contains(**error));
+            let kept = all.iter().filter(|error| !(run.transactions && is_end(error)));
+            let others = kept.filter(|error| !run.errors.contains(**error));
             others.map(|error| missed(run, error)).collect::<Vec<_>>()
         })
         .collect()
@@ -110,7 +124,17 @@ mod tests {
     fn run(por: bool, complete: bool, errors: &[&str]) -> AuditRun {
         let errors: BTreeSet<_> = errors.iter().map(|&error| error.to_owned()).collect();
         let verdict = if errors.is_empty() { Verdict::Verified } else { Verdict::Violated };
-        AuditRun { por, optimize: "none", verdict, complete, states: 1, seconds: 0.0, errors }
+        AuditRun {
+            por,
+            transactions: false,
+            optimize: "none",
+            verdict,
+            complete,
+            states: 1,
+            seconds: 0.0,
+            errors,
+            end_states: BTreeSet::new(),
+        }
     }
 
     #[test]
@@ -118,7 +142,12 @@ mod tests {
         let whole = run(false, true, &["a", "b"]);
         assert!(disagreements(&[whole.clone(), run(true, true, &["b", "a"])]).is_empty());
         assert!(disagreements(&[whole.clone(), run(true, false, &["a"])]).is_empty());
-        assert_eq!(disagreements(&[whole, run(true, true, &["a"])]), ["with --por on: b"]);
+        let fewer = run(true, true, &["a"]);
+        assert_eq!(disagreements(&[whole.clone(), fewer]), ["with --por on: b"]);
+        let ends = AuditRun { end_states: BTreeSet::from(["b".to_owned()]), ..whole.clone() };
+        let transactions = |errors| AuditRun { transactions: true, ..run(true, true, errors) };
+        assert!(disagreements(&[ends.clone(), transactions(&["a"])]).is_empty());
+        assert_eq!(disagreements(&[ends, transactions(&[])]), ["with --por transactions: a"]);
         // Also if the one that found more did not see everything.
         let limited = run(false, false, &["a"]);
         assert_eq!(disagreements(&[limited, run(true, true, &[])]), ["with --por on: a"]);

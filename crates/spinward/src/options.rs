@@ -133,7 +133,7 @@ named! {
         On = "on",
         /// Never.
         Off = "off",
-        /// Transactions.
+        /// By transactions, which do not keep invalid end states.
         Transactions = "transactions",
     }
 }

@@ -46,10 +46,20 @@ impl Task {
 
 impl Plan {
     /// What answers all that is asked, or all that the model states if nothing is.
-    pub fn new(model: &Model, properties: &[Property]) -> Result<Self, Error> {
+    pub fn new(model: &Model, properties: &[Property], transactions: bool) -> Result<Self, Error> {
         let mut plan = Self { tasks: Vec::new(), not_checked: Vec::new() };
+        if transactions && properties.contains(&Property::Safety) {
+            return Err(Error::Usage(
+                "transactions do not keep invalid end states, which --safety asks for; use --por on, or \
+                 leave out --safety to have all else checked"
+                    .into(),
+            ));
+        }
         if properties.is_empty() {
             plan.tasks.push(Task::safety());
+            if transactions {
+                plan.leave_out_end_states();
+            }
             for &claim in &model.program.claims {
                 plan.add_claim(model, claim);
             }
@@ -112,6 +122,15 @@ impl Plan {
         }
     }
 
+    /// Transactions let one process wait where nobody else is looked at.
+    fn leave_out_end_states(&mut self) {
+        self.tasks.iter_mut().for_each(|task| task.options.end_states = false);
+        self.not_checked.push(Reason {
+            code: ReasonCode::NotChecked,
+            message: "invalid end states are not checked: transactions do not keep them".into(),
+        });
+    }
+
     fn leave_out(&mut self, what: &str, verb: &str) {
         self.not_checked.push(Reason {
             code: ReasonCode::NotChecked,
@@ -165,6 +184,7 @@ pub(crate) enum Algorithm {
     Bfs,
     Stateless,
     Lossy(TableOptions),
+    Transactions,
 }
 
 /// How the searches run: what is asked, as far as it is there.
@@ -197,9 +217,6 @@ impl Method {
         if check.fairness != Fairness::None {
             return not_available(format!("{} fairness", check.fairness));
         }
-        if check.por == Some(Por::Transactions) {
-            return not_available("the reduction 'transactions'".into());
-        }
         let table = TableOptions::of(check)?;
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
@@ -208,7 +225,17 @@ impl Method {
             return Err(Error::Usage(format!("at most {MAX_THREADS} threads can search")));
         }
         let stack = check.store == Some(Store::Stack);
+        let transactions = check.por == Some(Por::Transactions);
+        if transactions {
+            needs_all_states(check)?;
+        }
         let algorithm = match check.search {
+            Search::Auto | Search::Dfs if transactions => {
+                match why_all_moves(check, Algorithm::Dfs) {
+                    Some(_) => Algorithm::Dfs,
+                    None => Algorithm::Transactions,
+                }
+            }
             Search::Auto | Search::Dfs if stack => Algorithm::Stateless,
             Search::Auto | Search::Dfs if let Some(table) = table => Algorithm::Lossy(table),
             Search::Bfs if let Some(table) = table => {
@@ -243,7 +270,10 @@ impl Method {
             || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
             Algorithm::Sweep | Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
-            Algorithm::Dfs | Algorithm::Stateless | Algorithm::Lossy(_) => 1,
+            Algorithm::Dfs
+            | Algorithm::Stateless
+            | Algorithm::Lossy(_)
+            | Algorithm::Transactions => 1,
         };
         let fewer = check.threads.is_some_and(|asked| asked > threads);
         note(!fewer, "one thread searches depth first");
@@ -252,14 +282,16 @@ impl Method {
         let tree = matches!(check.store, Some(Store::Tree | Store::Delta));
         let keep = if tree { Keep::Tree } else { Keep::Exact };
         let why_all = why_all_moves(check, algorithm);
-        let reduces = check.por != Some(Por::Off) && why_all.is_none();
-        if let Some(why) = why_all.filter(|_| check.por == Some(Por::On)) {
+        let reduces = matches!(check.por, None | Some(Por::On)) && why_all.is_none();
+        if let Some(why) = why_all.filter(|_| transactions || check.por == Some(Por::On)) {
             notes.push(format!("no moves are left out: {why}"));
         }
-        if let Some(why) = why_all.filter(|_| check.symmetry) {
+        let told_apart = transactions.then_some("transactions follow one process at a time");
+        let told_apart = told_apart.or(why_all);
+        if let Some(why) = told_apart.filter(|_| check.symmetry) {
             notes.push(format!("--symmetry has no effect: {why}"));
         }
-        let symmetric = check.symmetry && why_all.is_none();
+        let symmetric = check.symmetry && told_apart.is_none();
         let optimizes = match check.optimize {
             Some(Optimize::None) => None,
             _ if why_all.is_some() => Some(&[Pass::Fold, Pass::Unread, Pass::Dead][..]),
@@ -273,7 +305,10 @@ impl Method {
         match self.algorithm {
             Algorithm::Sweep => Search::Sweep,
             Algorithm::Bfs => Search::Bfs,
-            Algorithm::Dfs | Algorithm::Stateless | Algorithm::Lossy(_) => Search::Dfs,
+            Algorithm::Dfs
+            | Algorithm::Stateless
+            | Algorithm::Lossy(_)
+            | Algorithm::Transactions => Search::Dfs,
         }
     }
 
@@ -282,11 +317,33 @@ impl Method {
         match self.algorithm {
             Algorithm::Stateless => Store::Stack,
             Algorithm::Lossy(table) => table.store(),
-            Algorithm::Sweep | Algorithm::Bfs | Algorithm::Dfs => match self.keep {
-                Keep::Exact => Store::Exact,
-                Keep::Tree => Store::Tree,
-            },
+            Algorithm::Sweep | Algorithm::Bfs | Algorithm::Dfs | Algorithm::Transactions => {
+                match self.keep {
+                    Keep::Exact => Store::Exact,
+                    Keep::Tree => Store::Tree,
+                }
+            }
         }
+    }
+}
+
+/// Refuses what transactions cannot be searched with.
+fn needs_all_states(check: &Check<'_>) -> Result<(), Error> {
+    if !matches!(check.search, Search::Auto | Search::Dfs) {
+        return Err(Error::Usage(format!(
+            "transactions are followed depth first, not by the search '{}'; use --por transactions with \
+             --search dfs",
+            check.search
+        )));
+    }
+    match check.store {
+        Some(store @ (Store::Compact | Store::Bitstate | Store::Stack)) => {
+            Err(Error::Usage(format!(
+                "transactions need to remember all states, which the store '{store}' does not; use --por \
+                 transactions with --store exact or tree"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

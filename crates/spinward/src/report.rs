@@ -151,7 +151,7 @@ pub enum ReasonCode {
     Lossy,
     /// An error was met, but a limit was hit before a run to it was found.
     ErrorMet,
-    /// A property that cannot be checked yet.
+    /// A property that cannot be checked yet, or not with the reduction asked for.
     NotChecked,
     /// There was no check.
     Error,
@@ -219,6 +219,10 @@ pub struct Statistics {
     pub depth: u64,
     /// States expanded once more, because a shorter way to them was found.
     pub reopened: u64,
+    /// With transactions: states in which all processes had their turn only because a transaction that had
+    /// committed was not seen to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forced_completions: Option<u64>,
     /// How often an error was met: SPIN's count of errors.
     pub error_count: u64,
     /// Bytes of the largest state.

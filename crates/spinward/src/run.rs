@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use spinward_machine::system::length;
-use spinward_machine::{Machine, Options, Quotient, System, Violation};
+use spinward_machine::{Machine, Options, Quotient, Scratch, System, Violation};
 use spinward_program::Program;
 use spinward_program::independence::Conditions;
 use spinward_program::ir::BodyId;
@@ -17,6 +17,7 @@ use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
 use spinward_search::sweep::{Answered, sweep};
+use spinward_search::transactions::transactions;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 use spinward_store::{Omissions, Table};
 
@@ -24,7 +25,7 @@ use crate::Error;
 use crate::check::Check;
 use crate::lossy::{TableOptions, describe, recommend};
 use crate::memory;
-use crate::options::{Engine, Search};
+use crate::options::{Engine, Por, Search};
 use crate::plan::{Algorithm, Method, Plan, Task};
 use crate::report::{
     Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
@@ -36,7 +37,8 @@ use crate::unreached::unreached;
 pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let start = Instant::now();
     let method = Method::of(&check)?;
-    let mut plan = Plan::new(&check.model, &check.properties)?;
+    let transactions = check.por == Some(Por::Transactions);
+    let mut plan = Plan::new(&check.model, &check.properties, transactions)?;
     // Who counts on what processes claim checks it.
     let exclusive = method.reduces && !method.symmetric;
     plan.tasks.iter_mut().for_each(|task| task.options.exclusive = exclusive);
@@ -167,6 +169,11 @@ impl Running<'_> {
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let systems = Systems { whole: &whole, less, reduces: machine.reduces() };
         let (outcome, lost, scratch) = match &quotient {
+            None if self.method.algorithm == Algorithm::Transactions => {
+                let mut scratch = machine.scratch();
+                let outcome = self.by_transactions(machine, &mut scratch, &request, progress);
+                (outcome, None, scratch)
+            }
             None => {
                 let mut scratch = machine.scratch();
                 let (outcome, lost) =
@@ -232,7 +239,7 @@ impl Running<'_> {
                 };
                 outcome
             }
-            Algorithm::Dfs => dfs(system, scratch, request, progress),
+            Algorithm::Dfs | Algorithm::Transactions => dfs(system, scratch, request, progress),
             Algorithm::Bfs if less => bfs_of_less(system, whole, scratch, request, progress),
             Algorithm::Bfs => bfs(system, scratch, request, progress),
             Algorithm::Stateless => stateless(&Reduced(system), scratch, request, progress),
@@ -250,6 +257,29 @@ impl Running<'_> {
         Ok((outcome, lost))
     }
 
+    /// Searches by transactions, or depth first if it is not known which moves are movers.
+    fn by_transactions(
+        &mut self,
+        machine: &Machine,
+        scratch: &mut Scratch,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Outcome {
+        if let Some(why) = machine.why_no_movers() {
+            self.note(format!("no moves are left out: {why}"));
+            return dfs(machine, scratch, request, progress);
+        }
+        self.reduced = true;
+        self.note(
+            "transactions: keeps violated assertions, invariants and run-time errors, not invalid end states"
+                .into(),
+        );
+        let outcome = transactions(machine, scratch, request, progress);
+        let forced = self.statistics.forced_completions.get_or_insert(0);
+        *forced += outcome.counts.forced_completions;
+        outcome
+    }
+
     /// Why processes must be told apart, though they need not be.
     fn note_asymmetry(&mut self, program: &Program, NotSymmetric { why, because }: &NotSymmetric) {
         let statement = because.map(|id| program.element(program.transition(id).element));
@@ -258,10 +288,7 @@ impl Running<'_> {
                 (program.source.path(element.span), program.source.line(element.span));
             format!(": '{}' at {}:{line}", element.text, path.display())
         });
-        let note = format!("--symmetry has no effect: {why}{}", at.unwrap_or_default());
-        if !self.method.notes.contains(&note) {
-            self.method.notes.push(note);
-        }
+        self.note(format!("--symmetry has no effect: {why}{}", at.unwrap_or_default()));
     }
 
     /// The machine that does what a program says.
@@ -276,11 +303,17 @@ impl Running<'_> {
             Some(Engine::Compiled) => machine.compile(),
             None => machine.compile_when_it_pays(),
         };
-        let note = "steps are interpreted: there is no compiler for this computer";
-        if !compiled && !self.method.notes.iter().any(|it| it == note) {
-            self.method.notes.push(note.into());
+        if !compiled {
+            self.note("steps are interpreted: there is no compiler for this computer".into());
         }
         Ok(machine)
+    }
+
+    /// Adds a note, once.
+    fn note(&mut self, note: String) {
+        if !self.method.notes.contains(&note) {
+            self.method.notes.push(note);
+        }
     }
 
     /// One that leaves out what makes no difference to what is watched, if it may; its runs are runs of the
@@ -290,18 +323,19 @@ impl Running<'_> {
         program: &Arc<Program>,
         task: &Task,
     ) -> Result<Option<Machine>, Error> {
-        let Method { optimizes, reduces, .. } = self.method;
+        let Method { optimizes, reduces, algorithm, .. } = self.method;
+        let movers = algorithm == Algorithm::Transactions;
         let Options { claim, invariants, .. } = &task.options;
         let optimized = optimizes.map(|passes| {
             let watched =
                 Watched { claim: *claim, stutters: false, conditions: invariants.clone() };
             Arc::new(optimize_by(program, &watched, passes))
         });
-        if optimized.is_none() && !reduces {
+        if optimized.is_none() && !reduces && !movers {
             return Ok(None);
         }
         let reduce = reduces.then_some(Conditions::ALL);
-        let options = Options { reduce, ..task.options.clone() };
+        let options = Options { reduce, movers, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
     }
 

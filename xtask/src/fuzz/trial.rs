@@ -75,13 +75,16 @@ fn print_and_read(loaded: &Loaded) {
 
 /// Explores the model a bit.
 fn explore(model: &Model) {
-    let dfs = check(model, Search::Dfs, true);
-    let bfs = check(model, Search::Bfs, true);
-    let less = check(model, Search::Bfs, false);
-    if let (Some(dfs), Some(bfs), Some(less)) = (&dfs, &bfs, &less) {
-        compare(dfs, bfs, less);
+    let dfs = check(model, Search::Dfs, Some(Por::Off));
+    let bfs = check(model, Search::Bfs, Some(Por::Off));
+    let less = check(model, Search::Bfs, None);
+    let transactions = check(model, Search::Dfs, Some(Por::Transactions));
+    if let (Some(dfs), Some(bfs), Some(less), Some(transactions)) =
+        (&dfs, &bfs, &less, &transactions)
+    {
+        compare(dfs, bfs, less, transactions);
     }
-    for report in [&dfs, &bfs, &less].into_iter().flatten() {
+    for report in [&dfs, &bfs, &less, &transactions].into_iter().flatten() {
         for error in report.errors.iter().take(5) {
             let trail = Trail::of_run(&model.program, error.watched.claim, &error.run, None);
             tell(model, &trail, error.violation);
@@ -94,11 +97,15 @@ fn explore(model: &Model) {
     }
 }
 
-/// Explores the model in one way, all of it or what makes a difference; none if it has no first state.
-fn check(model: &Model, search: Search, all: bool) -> Option<Report> {
+/// Explores the model in one way, all of it without any reduction, or what makes a difference; none if it
+/// has no first state.
+fn check(model: &Model, search: Search, por: Option<Por>) -> Option<Report> {
     let mut check = Check::new(model.clone()).search(search).errors(0);
-    if all {
-        check = check.por(Por::Off).optimize(Optimize::None);
+    if let Some(por) = por {
+        check = check.por(por);
+    }
+    if por == Some(Por::Off) {
+        check = check.optimize(Optimize::None);
     }
     match check.max_states(STATES).time(TIME).memory(MEMORY).run() {
         Ok(report) => {
@@ -111,7 +118,7 @@ fn check(model: &Model, search: Search, all: bool) -> Option<Report> {
 }
 
 /// Searches that have seen everything have seen the same, and what was left out made no difference.
-fn compare(dfs: &Report, bfs: &Report, less: &Report) {
+fn compare(dfs: &Report, bfs: &Report, less: &Report, transactions: &Report) {
     let whole =
         |report: &Report| report.reasons.iter().all(|reason| reason.code == ReasonCode::NotChecked);
     let errors = |report: &Report| {
@@ -129,6 +136,11 @@ fn compare(dfs: &Report, bfs: &Report, less: &Report) {
     if whole(dfs) && whole(less) {
         assert_eq!(errors(dfs), errors(less), "something was missed");
         assert!(less.statistics.states <= dfs.statistics.states, "there are more states");
+    }
+    if whole(dfs) && whole(transactions) {
+        let mut kept = errors(dfs);
+        kept.retain(|&(kind, _)| kind != Violation::InvalidEndState.kind());
+        assert_eq!(kept, errors(transactions), "something was missed between transactions");
     }
 }
 

@@ -10,6 +10,7 @@ mod body;
 pub mod crowd;
 mod dice;
 mod expr;
+pub mod mutex;
 pub mod race;
 mod scope;
 pub mod shrink;
