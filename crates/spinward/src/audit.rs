@@ -30,6 +30,8 @@ pub struct AuditRun {
     pub por: bool,
     /// Whether that was by transactions, which do not keep invalid end states.
     pub transactions: bool,
+    /// Whether interchangeable processes were not told apart.
+    pub symmetry: bool,
     /// The optimization in effect.
     pub optimize: &'static str,
     /// Its answer.
@@ -52,21 +54,37 @@ pub(crate) fn audit(check: Check<'_>) -> Result<Report, Error> {
     let again = check.again();
     let mut report = run::run(check)?;
     let mut runs = Vec::new();
-    let transactions = again.por.filter(|&por| por == Por::Transactions);
-    for optimize in [Optimize::None, Optimize::Full] {
-        for por in [Por::Off, Por::On].into_iter().chain(transactions) {
-            let begun = Instant::now();
-            let other = run::run(again.again().errors(0).optimize(optimize).por(por))?;
-            let seconds = begun.elapsed().as_secs_f64();
+    for (optimize, por, symmetry) in ways(&again) {
+        let begun = Instant::now();
+        let other = again.again().errors(0).optimize(optimize).por(por).symmetry(symmetry);
+        let other = run::run(other)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        // What has no effect would be one of the others once more.
+        if other.symmetry == symmetry {
             runs.push(AuditRun::new(&other, seconds));
-            if other.reasons.iter().any(|reason| reason.code == ReasonCode::Interrupt) {
-                break;
-            }
+        }
+        if other.reasons.iter().any(|reason| reason.code == ReasonCode::Interrupt) {
+            break;
         }
     }
     let disagreements = disagreements(&runs);
     report.audit = Some(Audit { runs, disagreements });
     Ok(report)
+}
+
+/// All ways to leave out states, the first of which leaves out none; those that are not usual only if they are
+/// asked for.
+fn ways(check: &Check<'_>) -> Vec<(Optimize, Por, bool)> {
+    let mut ways = Vec::new();
+    let transactions = check.por.filter(|&por| por == Por::Transactions);
+    for optimize in [Optimize::None, Optimize::Full] {
+        let all = [Por::Off, Por::On].into_iter().chain(transactions);
+        ways.extend(all.map(|por| (optimize, por, false)));
+    }
+    if check.symmetry {
+        ways.extend([(Optimize::None, Por::Off, true), (Optimize::Full, Por::On, true)]);
+    }
+    ways
 }
 
 impl AuditRun {
@@ -79,6 +97,7 @@ impl AuditRun {
         Self {
             por: report.por,
             transactions: report.statistics.forced_completions.is_some(),
+            symmetry: report.symmetry,
             optimize: report.optimize,
             verdict: report.verdict,
             complete: report.reasons.iter().all(|it| it.code == ReasonCode::NotChecked),
@@ -90,15 +109,15 @@ impl AuditRun {
     }
 
     /// What it leaves out, for people.
-    pub fn leaves_out(&self) -> &'static str {
-        match (self.optimize, self.por, self.transactions) {
-            ("none", false, _) => "nothing left out",
-            ("none", true, false) => "--por on",
-            ("none", true, true) => "--por transactions",
-            (_, false, _) => "--optimize full",
-            (_, true, false) => "--optimize full --por on",
-            (_, true, true) => "--optimize full --por transactions",
-        }
+    pub fn leaves_out(&self) -> String {
+        let options = [
+            (self.optimize != "none").then_some("--optimize full"),
+            self.transactions.then_some("--por transactions"),
+            (self.por && !self.transactions).then_some("--por on"),
+            self.symmetry.then_some("--symmetry on"),
+        ];
+        let options: Vec<_> = options.into_iter().flatten().collect();
+        if options.is_empty() { "nothing left out".into() } else { options.join(" ") }
     }
 }
 
@@ -127,6 +146,7 @@ mod tests {
         AuditRun {
             por,
             transactions: false,
+            symmetry: false,
             optimize: "none",
             verdict,
             complete,

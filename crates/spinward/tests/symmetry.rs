@@ -345,3 +345,17 @@ fn rings_keep_their_verdicts() {
         }
     }
 }
+
+#[test]
+fn an_audit_shows_what_symmetry_saves() {
+    let audit = |file| {
+        let check = Check::new(load(file, &[])).property(Property::Safety);
+        check.symmetry(true).audit(true).run().expect("a report").audit.expect("an audit")
+    };
+    let of_clients = audit("lock_server.pml");
+    assert!(of_clients.disagreements.is_empty());
+    let alone = of_clients.runs.iter().find(|run| run.leaves_out() == "--symmetry on");
+    assert!(alone.is_some_and(|run| run.states * 3 < of_clients.runs[0].states));
+    // Where it has no effect there is nothing to show.
+    assert!(audit("philosophers_deadlock.pml").runs.iter().all(|run| !run.symmetry));
+}
