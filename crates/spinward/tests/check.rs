@@ -290,7 +290,6 @@ fn what_is_not_there_is_refused() {
     refused(check(RACE).search(Search::Astar));
     refused(check(RACE).guide(Guide::Active));
     refused(check(RACE).fairness(Fairness::Weak));
-    refused(check(RACE).symmetry(true));
     refused(check(RACE).property(Property::NonProgress));
     refused(check(RACE).property(Property::Ltl("[] (x < 2)".into())));
     let wrong = |check: Check<'_>| assert!(matches!(check.run(), Err(Error::Usage(_))));
