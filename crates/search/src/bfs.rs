@@ -102,6 +102,15 @@ impl Outcome {
                 error.occurrences = before.occurrences;
             }
         }
+        // What was found before must not get lost, even if it should not be there.
+        let count = before.len();
+        for error in before {
+            let place = Place::of(error.violation);
+            let is_known = self.errors.iter().any(|it| Place::of(it.violation) == place);
+            if self.errors.len() < count && !is_known {
+                self.errors.push(error);
+            }
+        }
     }
 }
 

@@ -146,6 +146,9 @@ impl Running<'_> {
         let whole = self.machine(program.clone(), task.options.clone())?;
         let machine = self.machine_of_less(&program, task)?;
         let machine = machine.as_ref().unwrap_or(&whole);
+        let named = self.machine_of_names(machine)?;
+        let quotient = named.as_ref().and_then(|named| self.quotient(named));
+        self.symmetric |= quotient.is_some();
         let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
         let request = Request {
             limits: Limits {
@@ -162,9 +165,6 @@ impl Running<'_> {
             reduces: self.method.reduces,
         };
         self.reduced |= machine.reduces();
-        let named = self.machine_of_names(machine)?;
-        let quotient = named.as_ref().and_then(|named| self.quotient(named));
-        self.symmetric |= quotient.is_some();
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let systems = Systems { whole: &whole, less, reduces: machine.reduces() };

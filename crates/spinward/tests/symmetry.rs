@@ -284,6 +284,45 @@ fn errors_are_found_with_their_runs() {
          active [4] proctype P() { turn = _pid; turn == _pid; in++; assert(in < 3); in-- }",
         "mtype = { wait, go }; mtype at[3] = wait; byte x;
          active [3] proctype P() { d_step { at[_pid] == wait -> at[_pid] = go }; x++; assert(x < 3); at[_pid] == wait }",
+        // Who dies takes its channel along.
+        "chan g; byte n;
+         active proctype R() { n == 1; g!5; n = 2; assert(false) }
+         active [2] proctype P() {
+            chan c = [2] of { byte };
+            atomic { n == 0 -> g = c; n = 1 }
+         }",
+        // A channel that is known by its number.
+        "chan a = [1] of { chan };
+         chan d = [2] of { byte };
+         chan e = [1] of { byte };
+         chan u = [1] of { byte, byte };
+         byte n = 9;
+         active [3] proctype P() {
+            chan y; y = e; end: atomic { n == 0 -> n = 1 }; a?y; y!_pid
+         }
+         proctype R() { byte z; d?z; if :: z == 0 -> assert(false) :: z != 0 fi }
+         active proctype S() { chan k; u!1,0; u?k,_; k!d; run R(); n = 0 }",
+        // What is compared with less than a message is compared all the same.
+        "chan c = [1] of { byte, byte }; byte n;
+         active [3] proctype P() { end: atomic { n == 0 -> n = 1 }; c!_pid,7 }
+         active proctype R() { end: c?[0] -> assert(false) }",
+        // Who may not die keeps those below from it.
+        "byte n;
+         proctype P() { byte i; i = 52; i = 42; atomic { n < 2 -> n++ }; i = 3; i = 4 }
+         proctype Q() provided (n < 9) { skip }
+         init { atomic { run P(); run Q(); run P(); run P() }; timeout -> assert(false) }",
+        // Some are done before anything happens.
+        "byte n, w;
+         active proctype M() { timeout -> assert(n == 0) }
+         active [2] proctype Q() { atomic { n == 0 -> w = _pid; n = 1 }; n = 2; (w == _pid) }
+         active [3] proctype P() { byte x }",
+        // Numbers that change when they are stored.
+        "byte a[4]; int who = 258; byte x;
+         active [3] proctype P() {
+            atomic { x == 0 -> x = 1 };
+            who = _pid; a[_pid] = 1
+         }
+         active proctype W() { byte b; b = who; if :: a[b] == 1 -> assert(false) :: else fi }",
     ];
     for text in texts {
         for search in SEARCHES {
@@ -298,6 +337,27 @@ fn errors_are_found_with_their_runs() {
                 assert_eq!(whole.unreached, fewer.unreached, "{search} {way:?}: {text}");
             }
         }
+    }
+}
+
+/// More kinds of processes than can be kept in mind.
+#[test]
+fn many_kinds_of_processes_are_no_error() {
+    let choose = |name: &str| {
+        let options: Vec<_> = (1..=90).map(|value| format!(":: {name} = {value}")).collect();
+        format!("if {} fi;", options.join(" "))
+    };
+    let text = format!(
+        "byte a, b, cur; bool flag;
+         proctype P(byte v) {{ cur = v; assert(!flag || cur == v) }}
+         init {{ {} {} flag = (a == 81 && b == 82); atomic {{ run P(a); run P(b); a = 0; b = 0 }} }}",
+        choose("a"),
+        choose("b"),
+    );
+    for search in [Search::Dfs, Search::Bfs] {
+        let report = check(from_text(&text), search, WAYS[0], true);
+        assert!(report.symmetry);
+        assert_eq!((report.verdict, report.errors.len()), (Verdict::Violated, 1), "{search}");
     }
 }
 

@@ -7,8 +7,10 @@
 //! one of them and each other. Each such process with all that goes along with it is a *member*.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hasher;
 use std::ops::Range;
 
+use rustc_hash::FxHasher;
 use spinward_program::ir::{ChannelTypeId, Scalar};
 use spinward_program::symmetry::{BodySorts, Cell, Constant, Key, Sort, Symmetry};
 
@@ -50,6 +52,23 @@ impl Members {
             Some((member, thing)) => self.things[places[member]][thing].1,
             None => value,
         }
+    }
+
+    /// Bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        let constants: usize = self.constants.iter().map(|(_, bytes)| bytes.len() + 64).sum();
+        let things: usize = self.things.iter().map(|it| size_of_val(&it[..]) + 64).sum();
+        let whose: usize = self.whose.iter().map(|it| size_of_val(&it[..]) + 64).sum();
+        constants + things + whose + 256
+    }
+
+    /// A number for what never changes in a state of that shape.
+    pub fn kind_of(&self, state: &[u8]) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (at, bytes) in &self.constants {
+            hasher.write(&state[*at..*at + bytes.len()]);
+        }
+        hasher.finish()
     }
 
     /// Whether a state of that shape has the same in what never changes.

@@ -51,8 +51,30 @@ pub struct Quotient<'m> {
     known: RwLock<Known>,
 }
 
-/// By number of a shape: the members of its states.
-type Known = FxHashMap<u32, Vec<Arc<Members>>>;
+/// What is known of members.
+#[derive(Debug, Default)]
+struct Known {
+    /// By number of a shape: those of some of its states.
+    first: FxHashMap<u32, Arc<Members>>,
+    /// By that and what never changes in a state.
+    members: FxHashMap<(u32, u64), Vec<Arc<Members>>>,
+    /// Bytes they take, about.
+    bytes: usize,
+}
+
+impl Known {
+    /// Those of a state of a shape.
+    fn get(&self, shape: u32, state: &[u8]) -> Option<Arc<Members>> {
+        let kind = self.first.get(&shape)?.kind_of(state);
+        self.members.get(&(shape, kind))?.iter().find(|it| it.suit(state)).cloned()
+    }
+
+    fn add(&mut self, shape: u32, state: &[u8], members: &Arc<Members>) {
+        self.bytes += members.bytes();
+        self.first.entry(shape).or_insert_with(|| members.clone());
+        self.members.entry((shape, members.kind_of(state))).or_default().push(members.clone());
+    }
+}
 
 /// Room to work in.
 #[derive(Debug)]
@@ -107,7 +129,7 @@ impl<'m> Quotient<'m> {
             }
         }
         let known = self.known.read().expect("no panic while locked");
-        if known.values().flatten().all(|members| members.sets.is_empty()) {
+        if known.members.values().flatten().all(|members| members.sets.is_empty()) {
             Some("no two processes are interchangeable")
         } else if alike * PAYS_FROM <= looked_at {
             Some("states that differ only in which process is which are rare")

@@ -20,15 +20,15 @@ use rustc_hash::FxHasher;
 use spinward_program::ir::{ChannelType, Scalar, StateId, TransitionId};
 use spinward_program::symmetry::{Cell, Sort, StateSorts, Symmetry};
 
+use super::Quotient;
 use super::members::{Members, Thing};
-use super::{Known, Quotient};
 use crate::eval::{ChannelAt, message_offset};
 use crate::memory::{load, load_u16, store};
 use crate::shape::Shape;
 
-/// In states with so many kinds of members they are put in order; there may be more, if processes are told apart by
-/// what is drawn at random.
-const MOST_KINDS: usize = 1 << 10;
+/// So many bytes are taken for what is known of members. There may be many kinds of them, if processes are told apart by
+/// what is drawn at random; then those of further kinds are left as they are.
+const MOST_KNOWN: usize = 1 << 22;
 
 /// So often what others look like is looked at.
 const MOST_ROUNDS: usize = 4;
@@ -177,7 +177,8 @@ impl Quotient<'_> {
             let dead = &self.at(shape, state, process).dead;
             let cells = self.cells(shape, process).iter().enumerate();
             // What never changes looks the same in whatever order they are.
-            let alive = cells.filter(|(at, cell)| !cell.constant && !dead.contains(at));
+            let alive =
+                cells.filter(|(at, cell)| !cell.constant && dead.binary_search(at).is_err());
             for (_, cell) in alive {
                 let value = load(state, start + cell.offset as usize, cell.scalar);
                 looks.see_cell(place, owner, cell, value);
@@ -258,7 +259,7 @@ impl Quotient<'_> {
             let start = self.variables(shape, process);
             let dead = &self.at(shape, state, process).dead;
             for (number, cell) in self.cells(shape, process).iter().enumerate() {
-                if !dead.contains(&number) {
+                if dead.binary_search(&number).is_err() {
                     rename(cell.sort, start + cell.offset as usize, cell.scalar, state);
                 }
             }
@@ -291,17 +292,16 @@ impl Quotient<'_> {
         if let Some(members) = room.members.as_ref().filter(|it| suits(it)) {
             return members.clone();
         }
-        let find = |known: &Known| known.get(&shape.id)?.iter().find(|it| suits(it)).cloned();
-        let found = find(&self.known.read().expect("no panic while locked"));
+        let found = self.known.read().expect("no panic while locked").get(shape.id, state);
         let members = found.unwrap_or_else(|| {
             let mut known = self.known.write().expect("no panic while locked");
             // Another thread may have been faster.
-            find(&known).unwrap_or_else(|| {
-                let look = known.values().map(Vec::len).sum::<usize>() < MOST_KINDS;
+            known.get(shape.id, state).unwrap_or_else(|| {
+                let look = known.bytes < MOST_KNOWN;
                 let header = &self.machine.header;
                 let new = Arc::new(Members::new(&self.symmetry, header, shape, state, look));
                 if look {
-                    known.entry(shape.id).or_default().push(new.clone());
+                    known.add(shape.id, state, &new);
                 }
                 new
             })

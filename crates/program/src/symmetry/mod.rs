@@ -32,6 +32,9 @@ use crate::optimize::{Watched, dead::Dead, is_process};
 use crate::touches::overlap;
 use typing::{Class, Node, Pattern, Pieces, Typing};
 
+/// So often it is looked at which variables are dead in which local states of a body, or not at all.
+const MOST_DEAD: usize = 1 << 20;
+
 /// A kind of values that may be exchanged for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sort(pub usize);
@@ -504,6 +507,7 @@ impl<'p> Finding<'p> {
             || self.watched.claim.is_some()
             || self.dies_noticeably();
         let unnoticed = !(self.conditions.deaths && seen);
+        let small = cells.len() * automaton.states.len() <= MOST_DEAD;
         let states = (0..automaton.states.len()).map(|number| {
             let state = StateId(number as u16);
             let ids: Vec<_> = automaton.state(state).transition_ids().collect();
@@ -513,14 +517,14 @@ impl<'p> Finding<'p> {
             };
             let done =
                 ids.first().copied().filter(|id| ids.len() == 1 && unnoticed && is_death(id));
-            let dead = dead.of(body, state);
+            let dead = if small { dead.of(body, state) } else { Vec::new() };
             let is_dead = |cell: &Cell| {
-                let span = cell.offset..cell.offset + cell.scalar.bytes();
-                let is_constant = constants.iter().any(|it| it.offset == cell.offset);
-                !is_constant && dead.iter().any(|range| overlap(range, &span))
+                let next = dead.partition_point(|range| range.end <= cell.offset);
+                dead.get(next).is_some_and(|range| range.start < cell.offset + cell.scalar.bytes())
             };
-            let is_such = |&at: &usize| cells[at].sort.is_some() && is_dead(&cells[at]);
-            let dead = (0..cells.len()).filter(is_such).collect();
+            let may_be =
+                cells.iter().enumerate().filter(|(_, it)| it.sort.is_some() && !it.constant);
+            let dead = may_be.filter(|(_, cell)| is_dead(cell)).map(|(at, _)| at).collect();
             StateSorts { settled: settled[number], done, dead }
         });
         let states = states.collect();
