@@ -260,6 +260,10 @@ struct InOrder<'a, 'm> {
 
 impl Sink for InOrder<'_, '_> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        // There may be many, and each takes its time.
+        if self.quotient.machine.stopped() {
+            return Flow::Break(());
+        }
         self.state.clear();
         self.state.extend_from_slice(state);
         self.quotient.normalize(self.state, self.room);

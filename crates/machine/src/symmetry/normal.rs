@@ -136,16 +136,18 @@ impl Quotient<'_> {
         if !self.colour(members, shape, state, room) {
             return false;
         }
-        let is_done = |member: usize| {
-            members.things[member].iter().any(|&(sort, value)| {
-                sort == Sort::PROCESS && self.at(shape, state, value as usize).done.is_some()
-            })
-        };
         let Room { colours, order, places, .. } = room;
+        for (colour, things) in colours.iter_mut().zip(&members.things) {
+            let is_done = things.iter().any(|&(sort, value)| {
+                sort == Sort::PROCESS && self.at(shape, state, value as usize).done.is_some()
+            });
+            // Last come those who are done.
+            *colour = *colour >> 1 | u64::from(is_done) << 63;
+        }
         order.clear();
         order.extend(0..members.things.len());
         for set in &members.sets {
-            order[set.clone()].sort_by_key(|&member| (is_done(member), colours[member]));
+            order[set.clone()].sort_by_key(|&member| colours[member]);
         }
         places.clear();
         places.resize(order.len(), 0);
