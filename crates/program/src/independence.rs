@@ -219,7 +219,10 @@ impl End {
             // May come before the first message.
             Use::SendSorted => true,
             Use::Receive | Use::ReceiveAny => self == Self::Out,
-            Use::HasRoom | Use::HasMessage | Use::Test => true,
+            // Once there is room, or a message, others at the other end cannot take that away.
+            Use::HasRoom => self == Self::In,
+            Use::HasMessage => self == Self::Out,
+            Use::Test => true,
         }
     }
 }
@@ -626,9 +629,12 @@ impl<'p> Analysis<'p> {
             cut_cycles(&ways, &mut alone);
         }
         let mut uses = self.channels_of(Some(body), &life.touches);
-        // Whether there is room, or a message, is asked by who can do something else instead, and matters to
-        // who would stop in the middle of an atomic sequence.
+        // Whether there is room, or a message, is asked by who can do something else instead, or must not have a
+        // choice, and matters to who would stop in the middle of an atomic sequence.
         let mut asked = Touches::default();
+        if automaton.deterministic {
+            asked.add_all(&life.touches);
+        }
         for moves in moves.iter().filter(|moves| moves.has_else || moves.escapes) {
             asked.add_all(&moves.first);
         }

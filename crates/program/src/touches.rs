@@ -69,9 +69,8 @@ impl<'p> Touches<'p> {
     fn action(&mut self, program: &'p Program, action: &'p Action) {
         match action {
             Action::Skip | Action::Else | Action::DStep { .. } => {}
-            Action::Condition(expr) | Action::Assert(expr) | Action::PrintMtype(expr, _) => {
-                self.expr(expr);
-            }
+            Action::Condition(expr) => self.guard(expr),
+            Action::Assert(expr) | Action::PrintMtype(expr, _) => self.expr(expr),
             Action::Assign(place, expr) => self.assign(place, expr),
             Action::AssignAll(pairs) => pairs.iter().for_each(|(place, e)| self.assign(place, e)),
             Action::Run { result, body, args, priority } => {
@@ -131,6 +130,16 @@ impl<'p> Touches<'p> {
 
     /// Adds what the value of an expression depends on.
     pub fn expr(&mut self, expr: &'p Expr) {
+        let before = self.uses.len();
+        self.guard(expr);
+        let asked = |use_| matches!(use_, Use::HasRoom | Use::HasMessage);
+        let uses = self.uses[before..].iter_mut().filter(|(use_, _)| asked(*use_));
+        uses.for_each(|(use_, _)| *use_ = Use::Test);
+    }
+
+    /// Adds what an expression depends on that somebody waits for: what counts is whether it is true, and once it
+    /// is, that it stays so.
+    fn guard(&mut self, expr: &'p Expr) {
         match expr {
             // What waits for a timeout waits for everybody, and so changes nothing as long as anybody can move.
             Expr::Const(_) | Expr::Pid | Expr::Timeout => {}
@@ -144,11 +153,11 @@ impl<'p> Touches<'p> {
             Expr::Last | Expr::Priority | Expr::NonProgress | Expr::C(_) => self.anything = true,
             Expr::Enabled(_) | Expr::PcValue(_) | Expr::GetPriority(_) => self.anything = true,
             Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) => {
-                [a, b].iter().for_each(|operand| self.expr(operand));
+                [a, b].iter().for_each(|operand| self.guard(operand));
             }
-            Expr::Unary(_, a) => self.value(&[a]),
-            Expr::Binary(_, a, b) => self.value(&[a, b]),
-            Expr::Conditional(c, a, b) => self.value(&[c, a, b]),
+            Expr::Unary(_, a) => self.expr(a),
+            Expr::Binary(_, a, b) => [a, b].iter().for_each(|operand| self.expr(operand)),
+            Expr::Conditional(c, a, b) => [c, a, b].iter().for_each(|operand| self.expr(operand)),
             Expr::Len(channel) => self.channel(Use::Test, channel),
             Expr::ChannelTest(test, channel) => {
                 let use_ = match test {
@@ -176,13 +185,6 @@ impl<'p> Touches<'p> {
                 self.remote_variables.push(place.span());
             }
         }
-    }
-
-    /// Adds expressions of which not only matters whether they are true.
-    fn value(&mut self, operands: &[&'p Expr]) {
-        let before = self.uses.len();
-        operands.iter().for_each(|operand| self.expr(operand));
-        self.uses[before..].iter_mut().for_each(|(use_, _)| *use_ = Use::Test);
     }
 
     /// Adds all of another.

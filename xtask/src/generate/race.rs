@@ -276,7 +276,8 @@ impl Generator {
                 }
                 None => format!("({})", self.comparison()),
             },
-            92..96 => format!("({})", self.condition()),
+            92..95 => format!("({})", self.condition()),
+            95..96 => format!("{} = ({})", self.local(), self.comparison()),
             96..97 if self.alias => {
                 let chan = self.dice.pick(&self.chans).cloned().unwrap_or_default();
                 format!("v = {chan}")
@@ -320,8 +321,9 @@ impl Generator {
         match (self.dice.below(100), asked) {
             (0..40, _) => format!("{} == {}", self.local(), self.number()),
             (40..75, _) => format!("{} == {}", self.global(), self.number()),
-            (75..81, Some(chan)) => format!("len({chan}) > 0"),
-            (81..85, _) => "_nr_pr < 4".to_owned(),
+            (75..79, Some(chan)) => format!("len({chan}) > 0"),
+            (79..83, Some(chan)) => format!("{}({chan})", self.one_of(&["nempty", "nfull"])),
+            (83..85, _) => "_nr_pr < 4".to_owned(),
             (85..88, _) => format!("_pid != {}", self.number()),
             (88..100, _) if self.remote => match self.dice.chance(50) {
                 true => "P0[0]@here".to_owned(),
