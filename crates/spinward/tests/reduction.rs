@@ -93,6 +93,36 @@ const TRAPS: &[(&str, &str, Option<Conditions>)] = &[
         "",
         None,
     ),
+    // Who does not wait for a message sees whether there is one.
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { c!1 }
+         active proctype B() { byte x; x = nempty(c); assert(x) }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { c!1 }
+         active proctype B() { assert(nempty(c)) }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [1] of { byte };
+         active proctype A() { c!1 }
+         active proctype B() { if :: nempty(c) :: else -> assert(false) fi }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [1] of { byte }; chan d = [1] of { byte };
+         active proctype A() { c!1; c!1 }
+         active proctype B() { byte x; c?x; d!1 }
+         active D_proctype C() { byte x; if :: nempty(c) -> d?x :: nempty(d) -> d?x fi }",
+        "",
+        None,
+    ),
     // Who does something else if nobody is ready sees who is.
     (
         "chan c = [0] of { byte };
