@@ -134,7 +134,7 @@ fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::Path;
 
     use spinward_promela::{Options, load_text};

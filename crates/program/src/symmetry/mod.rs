@@ -535,3 +535,138 @@ impl<'p> Finding<'p> {
         BodySorts { may_move, cells, constants, states }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::optimize::tests::program;
+
+    fn symmetry(text: &str) -> Result<Symmetry, NotSymmetric> {
+        Symmetry::new(&program(text), &Watched::default(), true, Conditions::ALL)
+    }
+
+    /// Whether processes of a body may be interchanged.
+    fn moves(text: &str, body: &str) -> bool {
+        let body = program(text).automata.iter().position(|it| it.name == body).expect("a body");
+        symmetry(text).is_ok_and(|symmetry| symmetry.bodies[body].may_move)
+    }
+
+    /// The globals that hold names, and those that are indexed with them.
+    fn names(text: &str) -> (Vec<String>, Vec<String>) {
+        let program = program(text);
+        let symmetry = symmetry(text).expect("nothing is against it");
+        let of = |is_such: fn(&Cell) -> bool| {
+            let cells = symmetry.globals.iter().filter(|cell| is_such(cell) && !cell.constant);
+            let slot = |cell: &Cell| {
+                let slots = program.globals.slots.iter();
+                slots.clone().find(|slot| slot.offset == cell.offset).expect("a variable")
+            };
+            cells.map(|cell| slot(cell).name.clone()).collect()
+        };
+        (of(|cell| cell.sort == Some(Sort::PROCESS)), of(|cell| cell.key.is_some()))
+    }
+
+    #[test]
+    fn what_is_copied_compared_and_used_as_an_index_is_a_name() {
+        let text = "byte owner, other, count, flag[2]; chan c = [1] of { byte, byte };
+            active [2] proctype P() {
+                byte x;
+                do
+                :: owner = _pid; c!owner,count :: c?x,count; other = x
+                :: flag[x] = 1 :: count = count + 1
+                od
+            }";
+        let (names, keyed) = names(text);
+        assert_eq!(names, ["owner", "other"]);
+        assert_eq!(keyed, ["flag[0]", "flag[1]"]);
+        assert!(moves(text, "P"));
+        let symmetry = symmetry(text).unwrap();
+        assert_eq!(symmetry.messages, [[Some(Sort::PROCESS), None]]);
+    }
+
+    #[test]
+    fn what_is_computed_with_is_a_number() {
+        let with = |statement: &str| {
+            format!(
+                "byte owner, flag[3]; chan c = [1] of {{ byte }};
+                 active [2] proctype P() {{ do :: owner = _pid; {statement} od }}"
+            )
+        };
+        for fine in [
+            "owner == _pid",
+            "flag[owner] = 1",
+            "c!owner",
+            "c?eval(owner)",
+            "printf(\"%d\", owner)",
+        ] {
+            assert!(moves(&with(fine), "P"), "{fine}");
+        }
+        for not in [
+            "owner < _pid",
+            "owner++",
+            "flag[owner + 1] = 1",
+            "c!!owner",
+            "flag[owner] = owner; flag[0]++",
+        ] {
+            assert!(!moves(&with(not), "P"), "{not}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_the_text_means_itself() {
+        let text = "byte owner, flag[4]; int far = -1;
+            active [4] proctype P() { do :: owner = _pid; owner != 2; flag[owner] = 1; far = owner od }
+            active proctype Q() { flag[3] == 1; flag[1] == 1 }";
+        let symmetry = symmetry(text).unwrap();
+        let exchanged: Vec<_> =
+            (-1..6).filter(|&pid| symmetry.allows(Sort::PROCESS, pid)).collect();
+        // 1, 2 and 3 are named, and there is no `flag[4]`.
+        assert_eq!(exchanged, [0]);
+    }
+
+    #[test]
+    fn as_long_as_processes_are_created_nothing_counts() {
+        let text = "byte flag[3];
+            proctype P(byte id) { do :: flag[id] = 1 :: flag[id] = 0 od }
+            init { byte i; do :: i < 3 -> run P(i); flag[i] = i; i++ :: else -> break od; false }";
+        assert!(moves(text, "P"));
+        let program = program(text);
+        let init = &symmetry(text).unwrap().bodies[1];
+        assert_eq!(program.automata[1].kind, BodyKind::Init);
+        assert!(!init.states[usize::from(program.automata[1].initial.0)].settled);
+        assert!(init.states.iter().any(|state| state.settled));
+    }
+
+    #[test]
+    fn who_is_seen_to_die_is_not_interchanged() {
+        assert!(moves("active [2] proctype P() { skip }", "P"));
+        for seen in [
+            "active [2] proctype P() { skip } active proctype Q() { _nr_pr == 1 }",
+            "active [2] proctype P() { chan c = [1] of { byte }; c!1 }",
+            "active [2] proctype P() { skip } active proctype Q() provided (true) { skip }",
+            "active [2] proctype P() { l: skip } active proctype Q() { P[0]@l }",
+        ] {
+            assert!(!moves(seen, "P"), "{seen}");
+        }
+        // Nor who never dies, if somebody looks at the first of them.
+        let first = "active [2] proctype P() { l: do :: skip od } active proctype Q() { P@l }";
+        assert!(!moves(first, "P"));
+    }
+
+    #[test]
+    fn variables_that_tell_processes_apart_are_kept() {
+        let text = "byte g; proctype P(byte id) { byte x; g = id; x = g; assert(x == g); g = 0 }
+            init { run P(1); run P(2) }";
+        let dead = crate::optimize::optimize(&program(text), &Watched::default());
+        let kept = keep_constants(&dead);
+        let resets = |program: &Program| -> BTreeSet<u32> {
+            program.transitions.iter().flat_map(|it| it.resets.iter().cloned().flatten()).collect()
+        };
+        let at = |name: &str| {
+            let slots = &dead.automata[0].locals.slots;
+            slots.iter().find(|slot| slot.name == name).expect("a variable").offset
+        };
+        assert!(resets(&dead).contains(&at("id")) && !resets(&kept).contains(&at("id")));
+        assert!(resets(&kept).contains(&at("x")));
+    }
+}
