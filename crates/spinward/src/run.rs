@@ -19,7 +19,7 @@ use spinward_search::stateless::stateless;
 use spinward_search::sweep::{Answered, sweep};
 use spinward_search::transactions::transactions;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
-use spinward_store::{Omissions, Table};
+use spinward_store::{Omissions, Table, trim};
 
 use crate::Error;
 use crate::check::Check;
@@ -77,6 +77,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     for task in &mut plan.tasks {
         if let Some(broken) = running.run_task(task, &mut progress)? {
             running.note_broken_claim(broken);
+            // What that search has freed shall not count beside the next.
+            trim();
             task.options.exclusive = false;
             running.run_task(task, &mut progress)?;
         }
@@ -134,8 +136,8 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Runs a search. If it counted on what a process claims, and that does not hold, it was for nothing; then it
-    /// tells that, and nothing else.
+    /// Runs a search. If it counted on what a process claims, and that does not hold, it may have missed something;
+    /// then it tells that, and only the errors it found count.
     fn run_task(
         &mut self,
         task: &Task,
@@ -168,7 +170,7 @@ impl Running<'_> {
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let systems = Systems { whole: &whole, less, reduces: machine.reduces() };
-        let (outcome, lost, scratch) = match &quotient {
+        let (mut outcome, lost, scratch) = match &quotient {
             None if self.method.algorithm == Algorithm::Transactions => {
                 let mut scratch = machine.scratch();
                 let outcome = self.by_transactions(machine, &mut scratch, &request, progress);
@@ -188,8 +190,11 @@ impl Running<'_> {
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
-        let is_claim = |found: &&Found| matches!(found.violation, Violation::NotExclusive { .. });
-        if let Some(broken) = outcome.errors.iter().find(is_claim) {
+        let is_claim = |found: &Found| matches!(found.violation, Violation::NotExclusive { .. });
+        let (broken, errors): (Vec<_>, Vec<_>) = outcome.errors.drain(..).partition(is_claim);
+        outcome.errors = errors;
+        if let Some(broken) = broken.first() {
+            self.take_errors(task, outcome.errors)?;
             return Ok(Some(broken.violation));
         }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use spinward::{Check, Engine, Model, Optimize, Por, Report, Search, Store, Verdict};
 
@@ -222,6 +223,19 @@ fn errors_are_found_though_a_claim_is_broken() {
         assert_eq!(report.verdict, Verdict::Violated, "{name}");
         assert!(tells_broken_claim(&report, "c?x"), "{name}: {:?}", report.notes);
     }
+}
+
+/// Nor does an error get lost if there is no time to search again.
+#[test]
+fn errors_found_before_count() {
+    let text = "chan c = [2] of { byte }; int q;
+        active proctype A() { byte x; xr c; c!1; c?x; assert(x == 2) }
+        active proctype B() { byte y; c?y }
+        active proctype C() { int z; do :: q++; z = q od }
+        active proctype D() { q == -1 }";
+    let check = check(text).search(Search::Bfs).errors(0).time(Duration::from_secs(1));
+    let report = check.run().unwrap();
+    assert_eq!(report.verdict, Verdict::Violated, "{report:?}");
 }
 
 /// From the text it cannot be seen that the others leave the channel alone.

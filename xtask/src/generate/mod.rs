@@ -114,6 +114,34 @@ impl Generator {
     }
 }
 
+/// What holds of models whatever they are made for.
+#[cfg(test)]
+mod testing {
+    use std::path::Path;
+
+    use super::race::Race;
+
+    pub fn are_well_formed(model: fn(u64) -> Race) {
+        for seed in 0..1000 {
+            let Race { text, invariant } = model(seed);
+            let conditions = invariant.into_iter().collect();
+            let options = spinward_promela::Options { conditions, ..Default::default() };
+            let loaded = spinward_promela::load_text(Path::new("model.pml"), text, &options);
+            assert!(!loaded.has_errors(), "seed {seed}: {:?}", loaded.diagnostics);
+        }
+    }
+
+    /// Each of some words stands in a good many of them, and many have an invariant.
+    pub fn have(model: fn(u64) -> Race, words: &[&str]) {
+        let models: Vec<Race> = (0..1000).map(model).collect();
+        for word in words {
+            let count = models.iter().filter(|model| model.text.contains(word)).count();
+            assert!(count >= 20, "{word}: in {count} models");
+        }
+        assert!(models.iter().filter(|model| model.invariant.is_some()).count() >= 100);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
