@@ -259,16 +259,11 @@ impl Analysis<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use spinward_promela::{Options, load_text};
+    use crate::testing::program;
 
     /// The claims of a model that must be checked.
     fn checked(text: &str) -> Vec<String> {
-        let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
-        assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
-        let program = crate::lower(&loaded).0.expect("a program");
-        program.exclusive.claims().iter().map(|claim| claim.text.clone()).collect()
+        program(text).exclusive.claims().iter().map(|claim| claim.text.clone()).collect()
     }
 
     const NONE: [&str; 0] = [];

@@ -19,6 +19,8 @@ pub mod movers;
 pub mod optimize;
 mod pipes;
 pub mod symmetry;
+#[cfg(test)]
+mod testing;
 pub mod touches;
 mod ways;
 

@@ -152,17 +152,12 @@ impl Classes<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use spinward_promela::{Options, load_text};
-
     use super::*;
+    use crate::testing::program;
 
     /// The class of the moves that begin with a statement of process A.
     fn class(text: &str, statement: &str) -> Mover {
-        let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
-        assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
-        let program = crate::lower(&loaded).0.expect("a program");
+        let program = program(text);
         let movers = Movers::new(&program, &[], false).expect("movers");
         let ways = Ways::of(&Analysis::new(&program, &[], false, Conditions::ALL));
         let steps =

@@ -134,21 +134,11 @@ fn seen_by_others(program: &Program, watched: &Watched) -> Vec<Bytes> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::path::Path;
-
-    use spinward_promela::{Options, load_text};
-
+mod tests {
     use super::{Pass, Watched, optimize_by};
     use crate::Program;
     use crate::ir::{Automaton, Transition};
-
-    /// The program of a text.
-    pub fn program(text: &str) -> Program {
-        let loaded = load_text(Path::new("model.pml"), text.to_owned(), &Options::default());
-        assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
-        crate::lower(&loaded).0.expect("a program")
-    }
+    pub use crate::testing::program;
 
     /// The program of a text after one transformation, with nothing watched but processes.
     pub fn optimized(text: &str, pass: Pass) -> Program {

@@ -539,7 +539,7 @@ impl<'p> Finding<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optimize::tests::program;
+    use crate::testing::program;
 
     fn symmetry(text: &str) -> Result<Symmetry, NotSymmetric> {
         Symmetry::new(&program(text), &Watched::default(), true, Conditions::ALL)
