@@ -318,6 +318,9 @@ fn errors_are_found_with_their_runs() {
          active [3] proctype P() { byte x }",
         // Numbers that change when they are stored.
         "byte a[4]; int who = 258; byte x;
+         active [3] proctype P() { byte b; atomic { x == 0 -> x = 1 }; a[_pid] = 1; b = who; b == _pid }
+         active proctype W() { byte b; b = who; if :: a[b] == 1 -> assert(false) :: else fi }",
+        "byte a[4]; int who = 258; byte x;
          active [3] proctype P() {
             atomic { x == 0 -> x = 1 };
             who = _pid; a[_pid] = 1

@@ -97,6 +97,15 @@ impl Members {
                 members.add_set(&finder, first);
             }
         }
+        // What might become the name of a member by being stored elsewhere may be among what never changes too.
+        let stays = |(sort, value)| {
+            members.whose(sort, value).is_some() || symmetry.is_harmless(sort, value)
+        };
+        if !finder.constant_names().all(stays) {
+            members.things.clear();
+            members.sets.clear();
+            members.whose.iter_mut().for_each(Vec::clear);
+        }
         members
     }
 
@@ -217,6 +226,18 @@ impl<'a> Finder<'a> {
 
     fn constant(&self, process: usize, constant: &Constant) -> i32 {
         load(self.state, self.variables(process) + constant.offset as usize, constant.scalar)
+    }
+
+    /// The values of sorts that never change.
+    fn constant_names(&self) -> impl Iterator<Item = Thing> {
+        let globals = self.holding.iter().filter_map(|cell| {
+            Some((cell.sort?, self.global(i64::from(cell.offset), cell.scalar)))
+        });
+        let locals = (0..self.shape.processes.len()).flat_map(move |process| {
+            let constants = self.body(process).constants.iter();
+            constants.filter_map(move |it| Some((it.sort?, self.constant(process, it))))
+        });
+        globals.chain(locals)
     }
 
     /// All that never changes, parts that lie together as one.
