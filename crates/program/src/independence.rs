@@ -625,8 +625,12 @@ impl<'p> Analysis<'p> {
             .map(|(state, moves)| self.alone(body, state, moves).filter(|_| !moves.ends.is_empty()))
             .collect();
         if self.conditions.cycles {
-            let ways: Vec<_> = moves.iter().map(|moves| moves.ends.as_slice()).collect();
-            cut_cycles(&ways, &mut alone);
+            let ways =
+                states().zip(&moves).map(|(state, moves)| match self.always_creates(body, state) {
+                    true => &[][..],
+                    false => moves.ends.as_slice(),
+                });
+            cut_cycles(&ways.collect::<Vec<_>>(), &mut alone);
         }
         let mut uses = self.channels_of(Some(body), &life.touches);
         // Whether there is room, or a message, is asked by who can do something else instead, or must not have a
@@ -656,6 +660,14 @@ impl<'p> Analysis<'p> {
         let states = alone.into_iter().zip(ahead);
         let states = states.map(|(alone, (creates, dies))| Place { alone, creates, dies });
         Body { states: states.collect(), uses, creates: !life.touches.creates.is_empty() }
+    }
+
+    /// Whether each move from a local state creates a process. Round a cycle of states somebody must die then, and
+    /// who does is not alone in that as long as others create: so this cycle needs no cut.
+    fn always_creates(&self, body: BodyId, state: StateId) -> bool {
+        let mut ids = self.program.automaton(body).state(state).transition_ids();
+        let creates = |id| matches!(self.program.transition(id).action, Action::Run { .. });
+        self.conditions.lives && ids.all(creates)
     }
 
     /// Whether moves from a local state neither ask about other processes nor are seen by anybody, whatever

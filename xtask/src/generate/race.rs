@@ -159,8 +159,17 @@ impl Generator {
             let argument = argument.unwrap_or_else(|| self.number());
             body.push(format!("run P{which}({argument})"));
         }
-        if self.dice.chance(50) {
-            body = vec![braces("atomic", &body)];
+        match self.dice.below(10) {
+            0..5 => body = vec![braces("atomic", &body)],
+            5..7 => {
+                body.truncate(1);
+                let round = body.join(";\n");
+                body = vec![
+                    "byte n".to_owned(),
+                    format!("do\n:: n < 2 -> {round}; n++\n:: else -> break\nod"),
+                ];
+            }
+            _ => {}
         }
         match self.dice.below(3) {
             0 => body.push("(_nr_pr == 1)".to_owned()),
@@ -442,6 +451,7 @@ mod tests {
             "provided",
             "printf",
             "run P",
+            ":: n < 2 -> run",
             "xr c",
             "xs c",
             "xr in",
