@@ -130,6 +130,11 @@ impl Shapes {
 }
 
 impl Shape {
+    /// The process that a channel was created with, if it was not there before all of them.
+    pub fn creator(&self, channel: &Placed<ChannelTypeId>) -> Option<usize> {
+        self.processes.iter().rposition(|process| process.offset < channel.offset)
+    }
+
     /// The shape without the youngest process and the channels created since, if there is one.
     pub fn without_youngest(&self) -> Option<&Arc<Self>> {
         let mut shape = self;

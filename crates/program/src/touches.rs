@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Program;
+use crate::access::is_harmless;
 use crate::ir::{
     Action, BinaryOp, BodyId, ChannelTest, Expr, InitStep, Place, ReceiveArg, Space, StateId,
     Transition, TransitionId,
@@ -152,8 +153,17 @@ impl<'p> Touches<'p> {
             Expr::ProcessCount => self.counts_processes = true,
             Expr::Last | Expr::Priority | Expr::NonProgress | Expr::C(_) => self.anything = true,
             Expr::Enabled(_) | Expr::PcValue(_) | Expr::GetPriority(_) => self.anything = true,
-            Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) => {
+            Expr::Binary(BinaryOp::And, a, b) => {
                 [a, b].iter().for_each(|operand| self.guard(operand));
+            }
+            Expr::Binary(BinaryOp::Or, a, b) => {
+                // As soon as the one is true, nothing goes wrong in the other.
+                if is_harmless(b) {
+                    self.guard(a)
+                } else {
+                    self.expr(a)
+                }
+                self.guard(b);
             }
             Expr::Unary(_, a) => self.expr(a),
             Expr::Binary(_, a, b) => [a, b].iter().for_each(|operand| self.expr(operand)),

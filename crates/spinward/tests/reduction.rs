@@ -123,6 +123,30 @@ const TRAPS: &[(&str, &str, Option<Conditions>)] = &[
         "",
         None,
     ),
+    // What goes wrong if there is no message does not if there is one.
+    (
+        "chan c = [2] of { byte }; byte z;
+         active proctype A() { c!1 }
+         active proctype B() { (nempty(c) || 1 / z) }
+         active proctype C() { z = 0 }",
+        "",
+        None,
+    ),
+    (
+        "chan c = [1] of { byte }; byte z;
+         active proctype A() { (nfull(c) || 1 / z) }
+         active proctype B() { byte x; c!1; c?x; z = 0 }",
+        "",
+        None,
+    ),
+    // A channel goes away with who is younger than who uses it.
+    (
+        "byte go;
+         active proctype A() { chan q = 1; go = 2; q!1 }
+         active proctype B() { chan own = [1] of { byte }; go == 2 }",
+        "",
+        None,
+    ),
     // Who does something else if nobody is ready sees who is.
     (
         "chan c = [0] of { byte };

@@ -306,6 +306,12 @@ fn errors_are_found_with_their_runs() {
         "chan c = [1] of { byte, byte }; byte n;
          active [3] proctype P() { end: atomic { n == 0 -> n = 1 }; c!_pid,7 }
          active proctype R() { end: c?[0] -> assert(false) }",
+        // What is missing in a message is 0.
+        "chan c = [2] of { byte, byte };
+         active [3] proctype P() { byte x, y; c!_pid; c?x,y; (x == _pid); assert(y == _pid) }",
+        "chan c = [3] of { byte, byte };
+         active [3] proctype P() { byte x; c!1; end: do :: c?x,eval(_pid) od }
+         active proctype R() { byte x, y, z; c?x,y; c?x,z; assert(y == z) }",
         // Who may not die keeps those below from it.
         "byte n;
          proctype P() { byte i; i = 52; i = 42; atomic { n < 2 -> n++ }; i = 3; i = 4 }

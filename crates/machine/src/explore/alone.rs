@@ -75,6 +75,9 @@ impl Machine {
         let Some(at) = context.channel(number).ok().filter(|at| at.kind.capacity > 0) else {
             return false;
         };
+        if self.may_go_away(independence, context, number) {
+            return false;
+        }
         let conditions = independence.conditions();
         let fits = || match end {
             End::In => context.message_count(at) < at.kind.capacity as usize,
@@ -88,6 +91,15 @@ impl Machine {
         !conditions.channels
             || !others.any(claims)
                 && !self.has_rivals(independence, context, end, number, own.is_some_and(claims))
+    }
+
+    /// Whether a channel may go away while the process that asks stays: with one that it was created with, and that is
+    /// younger.
+    fn may_go_away(&self, independence: &Independence, context: &Context<'_>, number: i32) -> bool {
+        let creator = context.shape.creator(&context.shape.channels[number as usize - 1]);
+        creator.filter(|&it| Some(it) > context.process).is_some_and(|it| {
+            independence.may_die(context.shape.processes[it].kind, context.control(it))
+        })
     }
 
     /// Whether others than the process that asks, or watched conditions, ever do anything that matters to

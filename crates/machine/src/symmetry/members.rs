@@ -11,11 +11,11 @@ use std::hash::Hasher;
 use std::ops::Range;
 
 use rustc_hash::FxHasher;
-use spinward_program::ir::{ChannelTypeId, Scalar};
+use spinward_program::ir::Scalar;
 use spinward_program::symmetry::{BodySorts, Cell, Constant, Key, Sort, Symmetry};
 
 use crate::memory::load;
-use crate::shape::{Header, Placed, Shape};
+use crate::shape::{Header, Shape};
 
 /// A value of a sort, and what it stands for: a process, a channel, an element of each array that has it as index.
 pub(super) type Thing = (Sort, i32);
@@ -150,11 +150,6 @@ impl Members {
         }
         self.sets.push(start..self.things.len());
     }
-}
-
-/// The process that a channel was created with.
-pub(super) fn creator(shape: &Shape, channel: &Placed<ChannelTypeId>) -> Option<usize> {
-    shape.processes.iter().rposition(|process| process.offset < channel.offset)
 }
 
 /// Looks at one state.
@@ -310,7 +305,7 @@ impl<'a> Finder<'a> {
             }
             let channels = |process| {
                 let all = self.shape.channels.iter().enumerate();
-                let own = all.filter(move |(_, it)| creator(self.shape, it) == Some(process));
+                let own = all.filter(move |(_, it)| self.shape.creator(it) == Some(process));
                 own.map(|(index, _)| (Sort::CHANNEL, index as i32 + 1))
             };
             for (one, other) in channels(one).zip(channels(other)) {

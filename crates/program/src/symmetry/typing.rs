@@ -305,7 +305,12 @@ impl<'p> Typing<'p> {
                 if *sorted {
                     args.iter().for_each(|&arg| self.make_plain(arg));
                 }
-                self.use_channel(body, channel, args.into_iter().map(Some).collect());
+                // What is missing in a message is 0.
+                let longest = self.program.channels.iter().map(|kind| kind.fields.len()).max();
+                let missing = args.len()..longest.unwrap_or(0);
+                let missing: Vec<_> = missing.map(|_| self.constant(0)).collect();
+                let args = args.into_iter().chain(missing).map(Some).collect();
+                self.use_channel(body, channel, args);
             }
             Action::Receive { channel, args, .. } => self.receive(body, channel, args),
             Action::Print { args, .. } => args.iter().for_each(|(arg, _)| {
