@@ -302,6 +302,14 @@ fn errors_are_found_with_their_runs() {
          }
          proctype R() { byte z; d?z; if :: z == 0 -> assert(false) :: z != 0 fi }
          active proctype S() { chan k; u!1,0; u?k,_; k!d; run R(); n = 0 }",
+        "chan c1 = [1] of { byte }; chan c2 = [3] of { byte }; bit ack;
+         proctype P(byte me) { end: c2?eval(me); ack = 1; end2: c2?eval(me); assert(false) }
+         proctype V() { chan q = c1; q = _pid; q!2; ack; q!2 }
+         init { atomic { run P(1); run V(); run P(2); run P(3) } }",
+        "chan c1 = [3] of { byte }; chan c2 = [2] of { byte }; chan c3 = [1] of { byte }; bit ack;
+         proctype P(byte me) { end: c1?eval(me); ack = 1; end2: c1?eval(me); assert(false) }
+         proctype V() { bit b; chan q; b = c3; q = b; run P(3); q!2; ack; q!2 }
+         init { atomic { run P(1); run V(); run P(2) } }",
         // What is compared with less than a message is compared all the same.
         "chan c = [1] of { byte, byte }; byte n;
          active [3] proctype P() { end: atomic { n == 0 -> n = 1 }; c!_pid,7 }

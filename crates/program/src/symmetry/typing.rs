@@ -40,9 +40,14 @@ pub(super) struct Class {
 }
 
 impl Class {
+    /// Whether it may be any number.
+    fn is_number(&self) -> bool {
+        self.plain || !self.constants.is_empty()
+    }
+
     /// Whether no channel was ever put into it, nor any other number.
     fn holds_nothing(&self) -> bool {
-        !self.plain && self.constants.is_empty() && self.kinds.is_empty()
+        !self.is_number() && self.kinds.is_empty()
     }
 }
 
@@ -368,8 +373,14 @@ impl<'p> Typing<'p> {
     /// The kinds of channels that a value may mean.
     fn kinds_of(&self, channel: Node) -> Vec<ChannelTypeId> {
         let class = self.class(channel);
-        // Of a number nobody knows how it was computed.
-        if class.plain || !class.constants.is_empty() || class.kinds.is_empty() {
+        // Nobody knows which channel a number means that was computed, or stored in less than a channel takes.
+        let is_cut = |scalar: &Scalar| scalar.truncate(i32::from(u8::MAX)) != i32::from(u8::MAX);
+        let is_process = self.root(channel) == self.root(self.process);
+        if class.kinds.is_empty()
+            || class.is_number()
+            || is_process
+            || class.scalars.iter().any(is_cut)
+        {
             return (0..self.program.channels.len()).map(|it| ChannelTypeId(it as u16)).collect();
         }
         class.kinds.iter().copied().collect()
