@@ -357,7 +357,7 @@ impl Running<'_> {
     /// The machine without telling apart who can be interchanged, if that pays.
     fn quotient<'m>(&mut self, machine: &'m Machine) -> Option<Quotient<'m>> {
         let why = match Quotient::new(machine, symmetry::Conditions::ALL) {
-            Ok(quotient) => match quotient.why_not() {
+            Ok(quotient) => match quotient.why_not(self.check.time) {
                 None => return Some(quotient),
                 Some(why) => NotSymmetric { why: why.into(), because: None },
             },

@@ -101,20 +101,20 @@ impl<'m> Quotient<'m> {
         Ok(Self { machine, symmetry, globals, parts, known: RwLock::default() })
     }
 
-    /// Why it does not pay, if random runs tell so: hardly any states are alike.
-    pub fn why_not(&self) -> Option<&'static str> {
+    /// Why it does not pay, if random runs tell so, in less than a time: hardly any states are alike.
+    pub fn why_not(&self, time: Option<Duration>) -> Option<&'static str> {
         let mut scratch = self.scratch();
         let mut state = Vec::new();
         let mut random = 1_u64;
         let (mut looked_at, mut alike) = (0, 0);
-        let begun = Instant::now();
+        let end = Instant::now() + time.map_or(LONGEST, |time| LONGEST.min(time / 4));
         'runs: while looked_at < SAMPLES && !self.machine.stopped() {
             self.machine.initial(&mut state);
             for _ in 0..LONGEST_SAMPLE {
-                let mut all = Successors { states: Vec::new(), begun };
+                let mut all = Successors { states: Vec::new(), end };
                 let _ = self.machine.expand(&state, &mut scratch.machine, &mut all);
                 looked_at += 1;
-                if begun.elapsed() > LONGEST {
+                if Instant::now() > end {
                     break 'runs;
                 }
                 // Not the best of random numbers, but the same each time.
@@ -209,7 +209,7 @@ impl Machine {
 /// Successors of a state, as many as can be told soon.
 struct Successors {
     states: Vec<Vec<u8>>,
-    begun: Instant,
+    end: Instant,
 }
 
 impl Sink for Successors {
@@ -225,7 +225,7 @@ impl Sink for Successors {
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        let enough = bytes > MOST_MEMORY || self.begun.elapsed() > LONGEST;
+        let enough = bytes > MOST_MEMORY || Instant::now() > self.end;
         if enough { Flow::Break(()) } else { Flow::Continue(()) }
     }
 }

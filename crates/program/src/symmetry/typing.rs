@@ -192,7 +192,11 @@ impl<'p> Typing<'p> {
         minds_computing: bool,
     ) -> Self {
         let mut typing = Self { minds_computing, ..Self::empty(program) };
-        typing.kinds = Some(Box::new(Self::of_all(program)));
+        let all = Self::of_all(program);
+        if all.channels.iter().any(|&channel| all.may_be_any(channel)) {
+            typing.refused = Some("channels are known by their numbers");
+        }
+        typing.kinds = Some(Box::new(all));
         transitions.for_each(|id| typing.transition(id));
         typing.at = None;
         for (body, condition) in conditions {
@@ -370,17 +374,19 @@ impl<'p> Typing<'p> {
         node
     }
 
+    /// Whether a channel is meant by a number that was computed, is that of a process, or was stored in less than a
+    /// channel takes: nobody knows which one.
+    fn may_be_any(&self, channel: Node) -> bool {
+        let class = self.class(channel);
+        let is_cut = |scalar: &Scalar| scalar.truncate(i32::from(u8::MAX)) != i32::from(u8::MAX);
+        let is_process = self.root(channel) == self.root(self.process);
+        class.is_number() || is_process || class.scalars.iter().any(is_cut)
+    }
+
     /// The kinds of channels that a value may mean.
     fn kinds_of(&self, channel: Node) -> Vec<ChannelTypeId> {
         let class = self.class(channel);
-        // Nobody knows which channel a number means that was computed, or stored in less than a channel takes.
-        let is_cut = |scalar: &Scalar| scalar.truncate(i32::from(u8::MAX)) != i32::from(u8::MAX);
-        let is_process = self.root(channel) == self.root(self.process);
-        if class.kinds.is_empty()
-            || class.is_number()
-            || is_process
-            || class.scalars.iter().any(is_cut)
-        {
+        if class.kinds.is_empty() || self.may_be_any(channel) {
             return (0..self.program.channels.len()).map(|it| ChannelTypeId(it as u16)).collect();
         }
         class.kinds.iter().copied().collect()
