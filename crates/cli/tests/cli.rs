@@ -217,7 +217,7 @@ fn a_lossy_search_without_room_ends_with_advice() {
             "A smaller table leaves more room for the stack: --store bitstate --bits 27 --hashes 3",
         );
     place
-        .run(&["check", "--store", "compact", "--memory", "12M", "wide.pml"])
+        .run(&["check", "--store", "compact", "--memory", "13M", "wide.pml"])
         .code(3)
         .out("the table of states was full")
         .out("--store bitstate --hashes 3");
