@@ -12,7 +12,7 @@ use spinward_program::ir::Scalar;
 use super::{Frame, Scratch};
 use crate::Machine;
 use crate::eval::Context;
-use crate::shape::Placed;
+use crate::shape::{Placed, Shape};
 use crate::system::{Flow, Sink, Step};
 use crate::violation::Violation;
 
@@ -96,10 +96,15 @@ impl Machine {
     /// Whether a channel may go away while the process that asks stays: with one that it was created with, and that is
     /// younger.
     fn may_go_away(&self, independence: &Independence, context: &Context<'_>, number: i32) -> bool {
-        let creator = context.shape.creator(&context.shape.channels[number as usize - 1]);
-        creator.filter(|&it| Some(it) > context.process).is_some_and(|it| {
-            independence.may_die(context.shape.processes[it].kind, context.control(it))
-        })
+        let Shape { processes, channels, .. } = context.shape;
+        let channel = &channels[number as usize - 1];
+        let own = context.process.map_or(0, |process| processes[process].offset);
+        // Most channels are there before all processes.
+        if channel.offset <= own {
+            return false;
+        }
+        let creator = context.shape.creator(channel).filter(|&it| Some(it) > context.process);
+        creator.is_some_and(|it| independence.may_die(processes[it].kind, context.control(it)))
     }
 
     /// Whether others than the process that asks, or watched conditions, ever do anything that matters to
