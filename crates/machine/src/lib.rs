@@ -21,6 +21,6 @@ pub use explore::Scratch;
 pub use machine::{Config, Machine, Move, Options};
 pub use spinward_program::movers::Mover;
 pub use symmetry::{Quotient, QuotientScratch};
-pub use system::{Actor, Flow, Footprint, Sink, Step, System};
+pub use system::{Actor, Cycles, Flow, Footprint, Marks, Sink, Step, System};
 pub use view::View;
 pub use violation::{RuntimeError, Violation};

@@ -35,11 +35,68 @@ pub fn length(steps: &[Step]) -> usize {
     steps.iter().filter(|step| !step.is_claim()).count()
 }
 
+/// The sets of edges that an edge is in, by number, of those that an infinite run must meet again and again
+/// to be an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Marks(pub u128);
+
+impl Marks {
+    /// The most sets there can be.
+    pub const MOST: u32 = u128::BITS;
+
+    /// Of the first sets, so many.
+    pub fn first(sets: u32) -> Self {
+        Self(if sets == Self::MOST { u128::MAX } else { (1 << sets) - 1 })
+    }
+
+    /// Of one set.
+    pub fn one(set: u32) -> Self {
+        Self(1 << set)
+    }
+
+    /// Those of both.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Those that are not among others.
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether all of these are there.
+    pub fn has_all(self, wanted: Self) -> bool {
+        wanted.0 & !self.0 == 0
+    }
+
+    /// Whether some of these are there.
+    pub fn has_any(self, wanted: Self) -> bool {
+        wanted.0 & self.0 != 0
+    }
+}
+
+/// What is known of the cycles of those states that are in one component of what judges them, such as the
+/// automaton of a never claim: no cycle leads out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cycles {
+    /// None is an error.
+    Fine,
+    /// Each is an error.
+    Wrong,
+    /// It depends on their marks.
+    Judged,
+}
+
 /// Who takes the successors of a state.
 pub trait Sink {
     /// A successor, and the steps that lead to it: more than one for an atomic sequence, a
     /// rendezvous, or when a claim moves too.
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow;
+
+    /// A successor, with the marks of the edge to it, in systems that [judge](System::sets) infinite runs.
+    fn marked(&mut self, state: &[u8], steps: &[Step], _marks: Marks) -> Flow {
+        self.successor(state, steps)
+    }
 
     /// Something wrong in the state (no steps) or on the way to a successor (the last step is where
     /// it went wrong). May come many times for one state.
@@ -211,6 +268,17 @@ pub trait System: Sync {
     /// Tells what is wrong in a state, whatever its moves.
     fn inspect(&self, _state: &[u8], _scratch: &mut Self::Scratch, _sink: &mut dyn Sink) -> Flow {
         Flow::Continue(())
+    }
+
+    /// Of how many sets of edges an infinite run must meet each again and again to be an error, if any can be
+    /// one. Then successors come [with marks](Sink::marked).
+    fn sets(&self) -> Option<u32> {
+        None
+    }
+
+    /// The number of a state's component in what judges it, and what is known of the cycles in there.
+    fn component(&self, _state: &[u8]) -> (u32, Cycles) {
+        (0, Cycles::Judged)
     }
 
     /// A number for how a state is laid out; states with the same number are of the same length.

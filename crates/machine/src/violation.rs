@@ -18,6 +18,8 @@ pub enum Violation {
     InvariantUndefined(u32, RuntimeError),
     /// The never claim has come to its end.
     ClaimEnd,
+    /// An infinite run that must not be: it meets each of the [sets](crate::System::sets) again and again.
+    Cycle,
     /// A send or receive that the trace does not allow (`trace`).
     TraceMismatch,
     /// All of what must not be seen was seen (`notrace`).
@@ -82,13 +84,15 @@ pub enum RuntimeError {
 }
 
 impl Violation {
-    /// As scripts know it: `assertion`, `invalid-end-state`, `invariant`, `never-claim`, `trace`, `runtime`.
+    /// As scripts know it: `assertion`, `invalid-end-state`, `invariant`, `never-claim`,
+    /// `acceptance-cycle`, `trace`, `runtime`.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Assertion(_) => "assertion",
             Self::InvalidEndState | Self::TraceUnfinished => "invalid-end-state",
             Self::Invariant(_) | Self::InvariantUndefined(..) => "invariant",
             Self::ClaimEnd => "never-claim",
+            Self::Cycle => "acceptance-cycle",
             Self::TraceMismatch | Self::TraceComplete => "trace",
             Self::Runtime(..) | Self::NotExclusive { .. } => "runtime",
         }
@@ -129,6 +133,7 @@ impl Violation {
                 format!("{} in the invariant: {}", error.describe(), condition(number))
             }
             Self::ClaimEnd => "the never claim came to its end".into(),
+            Self::Cycle => "a cycle that is accepted".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
             Self::Runtime(error, id) => format!("{} in: {}", error.describe(), text(id)),

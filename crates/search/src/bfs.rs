@@ -190,6 +190,7 @@ fn finish<S: System, T: Store>(
             Found {
                 violation: example.violation,
                 steps: follow(shared.system, scratch, goals, order, false).steps,
+                cycle: None,
                 occurrences: example.occurrences,
                 shortest: !shared.reduces && (all || example.length <= level),
             }

@@ -397,6 +397,7 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         let found = examples.into_iter().map(|example| Found {
             violation: example.violation,
             steps: example.path,
+            cycle: None,
             occurrences: example.occurrences,
             shortest,
         });

@@ -538,6 +538,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
             errors.push(Found {
                 violation: example.violation,
                 steps: run.steps,
+                cycle: None,
                 occurrences: example.occurrences,
                 shortest,
             });

@@ -91,6 +91,8 @@ pub struct Found {
     pub violation: Violation,
     /// From the initial state to the error.
     pub steps: Vec<Step>,
+    /// Of an infinite run: after how many of them those begin that go on for ever.
+    pub cycle: Option<usize>,
     /// How often it was met.
     pub occurrences: u64,
     /// Whether no run to this error is shorter.

@@ -9,7 +9,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use spinward_machine::{Actor, Flow, Footprint, Sink, Step, System, Violation};
+use spinward_machine::{Actor, Cycles, Flow, Footprint, Sink, Step, System, Violation};
 
 /// The system with fewer moves.
 pub struct Reduced<'a, S>(pub &'a S);
@@ -90,6 +90,14 @@ impl<S: System> System for Reduced<'_, S> {
 
     fn tell(&self, steps: Vec<Step>, violation: Violation) -> Vec<Step> {
         self.0.tell(steps, violation)
+    }
+
+    fn sets(&self) -> Option<u32> {
+        self.0.sets()
+    }
+
+    fn component(&self, state: &[u8]) -> (u32, Cycles) {
+        self.0.component(state)
     }
 
     fn layout(&self, state: &[u8]) -> u32 {

@@ -381,6 +381,7 @@ impl<S: System, T: Store> Transactions<'_, S, T> {
             errors.push(Found {
                 violation: example.violation,
                 steps: run.steps,
+                cycle: None,
                 occurrences: example.occurrences,
                 shortest: false,
             });

@@ -432,6 +432,7 @@ impl<'a, S: System> Nearest<'a, S> {
             Found {
                 violation,
                 steps: rebuild(self.system, scratch, path, violation, length, false).steps,
+                cycle: None,
                 occurrences: example.occurrences,
                 shortest: stopped.is_none() || length <= self.level,
             }

@@ -57,7 +57,7 @@ pub(super) fn retrace<S: System>(
             let follow =
                 || follow(system, scratch, goals.into_iter().rev(), Order::Whole, false).steps;
             let steps = request.limits.undisturbed(follow);
-            let found = Found { violation, steps, occurrences: 1, shortest: false };
+            let found = Found { violation, steps, cycle: None, occurrences: 1, shortest: false };
             (vec![found], Some(Stopped::Errors))
         }
     };
