@@ -14,7 +14,10 @@ pub fn fixed_channels(program: &Program) -> BTreeMap<u32, (i32, ChannelTypeId)> 
     for step in &program.init {
         if let InitStep::NewChannel(place, kind) = step {
             number += 1;
-            fixed.insert(place.offset, (number, *kind));
+            // One in a hidden record is in another block.
+            if place.space == Space::Global {
+                fixed.insert(place.offset, (number, *kind));
+            }
         }
     }
     let mut forget = |place: &Place| {
