@@ -50,14 +50,16 @@ pub fn job(job: &Job) -> String {
     line(&fields)
 }
 
-fn number(figure: Option<f64>) -> String {
+/// A figure as a field.
+pub fn number(figure: Option<f64>) -> String {
     figure.map_or_else(String::new, |value| {
         let digits = if value < 100.0 { 4 } else { 0 };
         format!("{value:.digits$}")
     })
 }
 
-fn line(fields: &[String]) -> String {
+/// Fields as a line.
+pub fn line(fields: &[String]) -> String {
     let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
     fields.join(",") + "\n"
 }

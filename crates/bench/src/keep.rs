@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::csv;
+use crate::ltl::{self, LtlResults};
 use crate::machine::Machine;
 use crate::plot::plot;
 use crate::results::Results;
@@ -65,6 +66,15 @@ impl Folder {
         fs::write(self.path.join("plot.svg"), plot(results))?;
         Ok(text)
     }
+
+    /// Keeps the results on temporal properties: the table, which it gives, and CSV.
+    pub fn finish_ltl(&self, results: &LtlResults) -> io::Result<String> {
+        let text = ltl::table(results);
+        fs::write(self.path.join("table.txt"), &text)?;
+        let lines: String = results.rows.iter().map(ltl::result).collect();
+        fs::write(self.path.join("results.csv"), ltl::RESULTS.to_owned() + &lines)?;
+        Ok(text)
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +101,17 @@ mod tests {
         assert_eq!(read("results.csv").lines().count(), 1 + example().rows.len());
         assert!(read("plot.svg").starts_with("<svg"));
         assert!(read("machine.json").contains("\"spinward\": \"1.2.3\""));
+    }
+
+    #[test]
+    fn a_run_on_temporal_properties_is_kept() {
+        let out = tempfile::tempdir().expect("a folder");
+        let folder = Folder::create(out.path(), &Machine::here("0", Vec::new())).expect("made");
+        let results = crate::ltl::example();
+        let text = folder.finish_ltl(&results).expect("written");
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+        assert_eq!(read("table.txt"), text);
+        assert_eq!(read("results.csv").lines().count(), 1 + results.rows.len());
     }
 
     #[test]

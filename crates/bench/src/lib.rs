@@ -2,12 +2,15 @@
 //!
 //! [`run`] takes a [`Plan`] (models, ways in which SPIN searches, options of ours) and runs one job at a
 //! time, in turn and in rounds. [`Results`] compares the medians: the time from the source to the
-//! verdict, states in a CPU second, bytes a state. [`Folder`] keeps a run with its date and machine.
+//! verdict, states in a CPU second, bytes a state. [`run_ltl`] takes an [`LtlPlan`] and does the same with
+//! each temporal property of the models: [`LtlResults`] compares CPU time, verdicts and lengths of runs.
+//! [`Folder`] keeps a run with its date and machine.
 //!
 //! | question | where |
 //! | --- | --- |
 //! | What is run, and in which order? | `run.rs` |
 //! | How is SPIN run, how we, how Stateright? | `spin.rs`, `ours.rs`, `stateright.rs` |
+//! | What of temporal properties? | `ltl.rs` |
 //! | How is a job measured? | `process.rs`, `usage.rs` |
 //! | What is compared? | `measure.rs`, `results.rs`, `stats.rs` |
 //! | How is it shown and kept? | `table.rs`, `csv.rs`, `plot.rs`, `keep.rs` |
@@ -16,6 +19,7 @@
 
 mod csv;
 mod keep;
+mod ltl;
 mod machine;
 mod measure;
 pub mod models;
@@ -33,6 +37,7 @@ mod tools;
 mod usage;
 
 pub use keep::Folder;
+pub use ltl::{LtlPlan, LtlResults, LtlRow, Verdict, run_ltl};
 pub use machine::Machine;
 pub use measure::{Figures, Measured, TOO_FEW_STATES};
 pub use ours::Variant;

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::measure::Measured;
-use crate::process::Limits;
+use crate::process::{Finished, Limits};
 
 /// What every check is told: the plain meaning of the model, all of it, safety alone.
 const PLAIN: [&str; 8] =
@@ -27,16 +27,35 @@ impl Variant {
         let label = if options.is_empty() { "(no options)".into() } else { options.join(" ") };
         Self { label, options }
     }
+
+    /// The options, one by one.
+    pub fn options(&self) -> &[String] {
+        &self.options
+    }
 }
 
 /// The answer of `check --format json`, as far as it is used here.
 #[derive(Debug, Deserialize)]
-struct Answer {
+pub struct Answer {
+    /// In a word.
+    pub verdict: String,
     reasons: Vec<Reason>,
+    /// What is wrong with the model.
+    #[serde(default)]
+    pub errors: Vec<FoundError>,
     statistics: Statistics,
     store: String,
     por: bool,
     optimize: String,
+}
+
+/// Something that is wrong with the model.
+#[derive(Debug, Deserialize)]
+pub struct FoundError {
+    /// Such as `acceptance-cycle`.
+    pub kind: String,
+    /// For people.
+    pub message: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,9 +85,14 @@ pub fn check(
     command.args(&variant.options).arg(model).current_dir(dir);
     let job = limits.run("spinward", &[0, 1, 3], &mut command)?;
     let answer = read(&job.stdout)?;
+    Ok(measured(&answer, &job))
+}
+
+/// What was measured of a check that gave this answer.
+pub fn measured(answer: &Answer, job: &Finished) -> Measured {
     let statistics = &answer.statistics;
     let exact = answer.store == "exact" || answer.store == "tree";
-    Ok(Measured {
+    Measured {
         seconds: Some(job.elapsed.as_secs_f64()),
         cpu: job.usage.cpu.as_secs_f64(),
         states: statistics.states,
@@ -76,11 +100,11 @@ pub fn check(
         bytes: Some(statistics.bytes_per_state * statistics.states as f64),
         peak: job.usage.peak,
         plain: exact && !answer.por && answer.optimize == "none",
-    })
+    }
 }
 
 /// The answer, if no limit ended the search.
-fn read(json: &str) -> Result<Answer, String> {
+pub fn read(json: &str) -> Result<Answer, String> {
     const LIMITS: [&str; 7] =
         ["max-depth", "max-states", "time", "memory", "interrupt", "numbers", "error"];
     let answer: Answer =

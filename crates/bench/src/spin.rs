@@ -126,9 +126,9 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
 }
 
 /// How deep a run may be at first, by SPIN's own default, and at last.
-const DEPTHS: [u64; 4] = [10_000, 200_000, 4_000_000, 40_000_000];
+pub const DEPTHS: [u64; 4] = [10_000, 200_000, 4_000_000, 40_000_000];
 /// SPIN's default for the size of the table, as a power of two.
-const TABLE: u32 = 24;
+pub const TABLE: u32 = 24;
 /// The smallest and the largest table.
 const TABLES: (u32, u32) = (16, 34);
 
@@ -151,7 +151,7 @@ pub fn tune(
         let tuned = Tuned { depth, table: TABLE + mode.spare.min(3) };
         let (measured, truncated) = search(mode, dir, tuned, build, limits)?;
         if !truncated {
-            return Ok((Tuned { depth, table: table(mode, measured.states) }, measured));
+            return Ok((Tuned { depth, table: table_for(measured.states, mode.spare) }, measured));
         }
     }
     Err("pan: runs are too deep".to_owned())
@@ -173,9 +173,11 @@ pub fn verify(
 }
 
 /// The size of a table that has a place for each state, as a power of two.
-fn table(mode: &Mode, states: u64) -> u32 {
+///
+/// With `spare`, it has two to the power of that many for each.
+pub fn table_for(states: u64, spare: u32) -> u32 {
     let places = states.max(1).next_power_of_two().ilog2();
-    (places + mode.spare).clamp(TABLES.0, TABLES.1)
+    (places + spare).clamp(TABLES.0, TABLES.1)
 }
 
 /// Model to C to program; the time it took.
@@ -251,11 +253,11 @@ mod tests {
 
     #[test]
     fn a_table_has_a_place_for_each_state() {
-        let (safety, bitstate) = (&MODES[0], mode("bitstate").expect("it is there"));
-        assert_eq!(table(safety, 0), 16);
-        assert_eq!(table(safety, 1 << 20), 20);
-        assert_eq!(table(safety, (1 << 20) + 1), 21);
-        assert_eq!(table(bitstate, 1 << 20), 27);
-        assert_eq!(table(bitstate, 1 << 40), 34);
+        let bitstate = mode("bitstate").expect("it is there").spare;
+        assert_eq!(table_for(0, 0), 16);
+        assert_eq!(table_for(1 << 20, 0), 20);
+        assert_eq!(table_for((1 << 20) + 1, 0), 21);
+        assert_eq!(table_for(1 << 20, bitstate), 27);
+        assert_eq!(table_for(1 << 40, bitstate), 34);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::measure::{Figures, TOO_FEW_STATES};
-use crate::results::{Results, Row, summary};
+use crate::results::{Results, Row, Skipped, summary};
 use crate::stats::Summary;
 
 /// Longer names of models are cut, at the front.
@@ -15,13 +15,7 @@ pub fn table(results: &Results) -> String {
     for pair in results.pairs() {
         add_pair(&mut text, &pair);
     }
-    if !results.skipped.is_empty() {
-        let _ = writeln!(text, "Skipped:");
-        for skipped in &results.skipped {
-            let _ = writeln!(text, "  {}  {}: {}", skipped.model, skipped.program, skipped.reason);
-        }
-        text.push('\n');
-    }
+    add_skipped(&mut text, &results.skipped);
     for (number, why) in &results.left_out {
         let _ = writeln!(text, "Left out: {} ({why})", models(*number));
     }
@@ -43,7 +37,19 @@ pub fn table(results: &Results) -> String {
     text
 }
 
-fn models(number: usize) -> String {
+/// The jobs that gave no figures, with the reasons.
+pub(crate) fn add_skipped(text: &mut String, skipped: &[Skipped]) {
+    if skipped.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "Skipped:");
+    for skipped in skipped {
+        let _ = writeln!(text, "  {}  {}: {}", skipped.model, skipped.program, skipped.reason);
+    }
+    text.push('\n');
+}
+
+pub(crate) fn models(number: usize) -> String {
     format!("{number} model{}", if number == 1 { "" } else { "s" })
 }
 
@@ -123,15 +129,15 @@ fn add_summary(
     );
 }
 
-fn cell(figure: Option<f64>, width: usize, show: fn(f64) -> String) -> String {
+pub(crate) fn cell(figure: Option<f64>, width: usize, show: fn(f64) -> String) -> String {
     format!("{:>width$}", figure.map_or_else(|| "-".to_owned(), show))
 }
 
-fn seconds(value: f64) -> String {
+pub(crate) fn seconds(value: f64) -> String {
     if value < 1.0 { format!("{value:.3}") } else { format!("{value:.2}") }
 }
 
-fn times(value: f64) -> String {
+pub(crate) fn times(value: f64) -> String {
     match value {
         _ if value < 10.0 => format!("{value:.2}"),
         _ if value < 100.0 => format!("{value:.1}"),
