@@ -116,6 +116,7 @@ MODELS = [
     model("index_out_of_range.pml", "ATOMIC=1"),
     model("job_scheduler.pml"),
     model("job_scheduler.pml", "SORTED=0", error=ASSERTION),
+    model("last_word.pml", claims=[("first_has_the_last_word", False, CYCLE)]),
     model("lock_order.pml", error=DEADLOCK),
     model("lock_order.pml", "ORDERED=1"),
     model("lock_server.pml"),

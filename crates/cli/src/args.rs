@@ -33,17 +33,15 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// How to read the model, and which conditions about it.
-    pub fn options(&self, conditions: &[String]) -> Options {
-        let defines = self.define.iter().map(|define| match define.split_once('=') {
-            Some((name, value)) => (name.to_owned(), value.to_owned()),
-            None => (define.clone(), "1".to_owned()),
-        });
+    /// How to read the model, and which conditions and formulas about it.
+    pub fn options(&self, conditions: &[String], formulas: &[String]) -> Options {
         Options {
-            defines: defines.collect(),
+            defines: defines(&self.define),
             undefines: self.undefine.clone(),
             include_dirs: self.include.clone(),
             conditions: conditions.to_vec(),
+            formulas: formulas.to_vec(),
+            ..Options::default()
         }
     }
 
@@ -69,6 +67,15 @@ impl ModelArgs {
     pub fn name(&self) -> String {
         self.model.display().to_string()
     }
+}
+
+/// What `-D` says: names and what they stand for.
+pub fn defines(given: &[String]) -> Vec<(String, String)> {
+    let define = |text: &String| match text.split_once('=') {
+        Some((name, value)) => (name.to_owned(), value.to_owned()),
+        None => (text.clone(), "1".to_owned()),
+    };
+    given.iter().map(define).collect()
 }
 
 /// Which conditions must hold.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spinward_bench::{
-    Folder, Job, MODES, Machine, Mode, Pick, Plan, Stateright, Variant, Watch, missing_tools, mode,
-    models,
+    Folder, Job, LtlPlan, MODES, Machine, Mode, Pick, Plan, Stateright, Variant, Watch,
+    missing_tools, mode, models,
 };
 
 use crate::args::{count, seconds, size};
@@ -17,6 +17,8 @@ use crate::terminal::{self, EXIT_VIOLATED, Failure, print, say};
 const EXIT_INCOMPLETE: u8 = 3;
 /// How we search if nothing else is said: one thread, as SPIN does; with either exact store.
 const OURS: [&str; 2] = ["--threads 1", "--threads 1 --store tree"];
+/// How we check temporal properties if nothing else is said: one thread, as SPIN does.
+const OURS_LTL: [&str; 1] = ["--threads 1"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +27,7 @@ Examples:
   spinward bench --largest 20 --min-states 100000 --time 60 my_models
   spinward bench --finish-within 5 --out runs my_models
   spinward bench --stateright
+  spinward bench --ltl --rounds 1 models
 
 Modes of SPIN:
 ";
@@ -37,15 +40,28 @@ Modes of SPIN:
 /// errors, all of them; with SPIN's mode 'safety' both must count the same states and transitions,
 /// and where they do not, that is told as a defect.
 ///
-/// The run is kept in a folder: table.txt, results.csv, jobs.csv, plot.svg, machine.json.
+/// With --ltl each temporal property that a model states is measured by itself: every ltl block and every
+/// never claim that accepts, for all runs (pan -a) and for the weakly fair ones (pan -a -f, --fair weak).
+/// SPIN searches with its defaults, and compared are CPU seconds, verdicts, and the steps of the runs
+/// that show violations. Verdicts that differ are told as a defect.
 ///
-/// Exit codes: 0; 1 if counts are unequal; 2 for mistakes and missing programs; 3 if interrupted.
+/// The run is kept in a folder: table.txt, results.csv, jobs.csv, machine.json, and without --ltl
+/// plot.svg.
+///
+/// Exit codes: 0; 1 if counts or verdicts are unequal; 2 for mistakes and missing programs; 3 if interrupted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub struct Args {
     /// Models, or folders in which to look for them
     #[arg(value_name = "MODELS", required_unless_present = "stateright")]
     models: Vec<PathBuf>,
+
+    /// Measure each temporal property that the models state
+    #[arg(
+        long, conflicts_with_all = ["modes", "stateright", "largest", "min_states", "finish_within"],
+        help_heading = "What to compare"
+    )]
+    ltl: bool,
 
     /// How SPIN searches, apart by commas; models are picked by the first
     #[arg(
@@ -54,7 +70,7 @@ pub struct Args {
     )]
     modes: Vec<&'static Mode>,
 
-    /// Options of a check, apart by blanks; may repeat [default: '--threads 1' and
+    /// Options of a check, apart by blanks; may repeat [default: '--threads 1' and, without --ltl,
     /// '--threads 1 --store tree']
     #[arg(
         long,
@@ -137,30 +153,61 @@ fn mode_of_name(name: &str) -> Result<&'static Mode, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let plan = plan(args)?;
+    let measure = plan(args)?;
     let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let machine = Machine::here(env!("CARGO_PKG_VERSION"), command.collect());
     let problem = |problem| Failure::usage(format!("{}: {problem}", args.out.display()));
     let folder = Folder::create(&args.out, &machine).map_err(problem)?;
-    let stop = terminal::stop_on_interrupt();
     let mut watcher = Watcher { folder, bar: progress_bar(args), problem: None };
-    let results = spinward_bench::run(&plan, &stop, &mut watcher);
-    if let Some(bar) = &watcher.bar {
-        bar.finish_and_clear();
-    }
-    let table = watcher.folder.finish(&results).map_err(problem)?;
+    let Outcome { table, differences, interrupted } = measure.run(&mut watcher).map_err(problem)?;
     if let Some(lost) = watcher.problem {
         return Err(problem(lost));
     }
     print(&format!("{table}The run is kept in {}\n", watcher.folder.path().display()))?;
     Ok(match () {
-        () if results.differences() > 0 => EXIT_VIOLATED,
-        () if results.interrupted => EXIT_INCOMPLETE,
+        () if differences > 0 => EXIT_VIOLATED,
+        () if interrupted => EXIT_INCOMPLETE,
         () => 0,
     })
 }
 
-fn plan(args: &Args) -> Result<Plan, Failure> {
+/// What to measure.
+enum Measure {
+    Safety(Plan),
+    Ltl(LtlPlan),
+}
+
+/// What came out, as far as the command tells it.
+struct Outcome {
+    table: String,
+    differences: usize,
+    interrupted: bool,
+}
+
+impl Measure {
+    /// Runs the jobs and keeps what comes out.
+    fn run(&self, watcher: &mut Watcher) -> std::io::Result<Outcome> {
+        let stop = terminal::stop_on_interrupt();
+        match self {
+            Self::Safety(plan) => {
+                let results = spinward_bench::run(plan, &stop, watcher);
+                watcher.clear();
+                let table = watcher.folder.finish(&results)?;
+                let (differences, interrupted) = (results.differences(), results.interrupted);
+                Ok(Outcome { table, differences, interrupted })
+            }
+            Self::Ltl(plan) => {
+                let results = spinward_bench::run_ltl(plan, &stop, watcher);
+                watcher.clear();
+                let table = watcher.folder.finish_ltl(&results)?;
+                let (differences, interrupted) = (results.differences(), results.interrupted);
+                Ok(Outcome { table, differences, interrupted })
+            }
+        }
+    }
+}
+
+fn plan(args: &Args) -> Result<Measure, Failure> {
     let missing = missing_tools(&["spin", "gcc"]);
     if !missing.is_empty() {
         return Err(Failure::usage(format!(
@@ -196,24 +243,29 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let program = std::env::current_exe()
         .map_err(|problem| Failure::internal(format!("cannot find myself: {problem}")))?;
     let ours: Vec<Variant> = match args.ours.as_slice() {
+        [] if args.ltl => OURS_LTL.map(Variant::new).to_vec(),
         [] => OURS.map(Variant::new).to_vec(),
         given => given.iter().map(|options| Variant::new(options)).collect(),
     };
-    Ok(Plan {
+    let (rounds, time, memory) = (args.rounds, args.time, args.memory);
+    if args.ltl {
+        return Ok(Measure::Ltl(LtlPlan { models: found, ours, program, rounds, time, memory }));
+    }
+    Ok(Measure::Safety(Plan {
         models: found,
         modes: args.modes.clone(),
         ours,
         program,
-        rounds: args.rounds,
-        time: args.time,
-        memory: args.memory,
+        rounds,
+        time,
+        memory,
         pick: Pick {
             largest: args.largest,
             min_states: args.min_states,
             finish_within: args.finish_within,
         },
         stateright,
-    })
+    }))
 }
 
 /// Keeps jobs and shows how far the run is.
@@ -222,6 +274,15 @@ struct Watcher {
     bar: Option<ProgressBar>,
     /// Why a job could not be kept.
     problem: Option<std::io::Error>,
+}
+
+impl Watcher {
+    /// Leaves the terminal to the results.
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 impl Watch for Watcher {

@@ -12,6 +12,7 @@ use spinward::{
     Audit, Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason,
     ReasonCode, Report, ReportedError, Search, Store, Verdict,
 };
+use spinward_machine::Violation;
 use spinward_trail::run::Keep;
 use spinward_trail::{Listing, Trail, describe};
 
@@ -59,19 +60,26 @@ pub struct Args {
     #[arg(long, help_heading = "What to check")]
     safety: bool,
 
-    /// Check that no run goes on for ever without progress
-    #[arg(long, hide = true)]
+    /// Check that no run goes on for ever without coming through a label progress...
+    #[arg(long, help_heading = "What to check")]
     non_progress: bool,
 
-    /// Check that no run passes an accept label again and again
-    #[arg(long, hide = true)]
+    /// Check that no run comes through a label accept... again and again
+    #[arg(long, help_heading = "What to check")]
     acceptance: bool,
 
-    /// Which runs count: none, weak, strong
-    #[arg(long, value_name = "KIND", hide = true)]
+    /// Check a never claim, or an automaton in the HOA format whose propositions are expressions about
+    /// the model, as if it stood in the model
+    #[arg(long, value_name = "FILE", help_heading = "What to check")]
+    claim: Option<PathBuf>,
+
+    /// Which infinite runs count: all (none), those in which whoever can always move does (weak), or
+    /// whoever can move again and again does (strong) [default: none]
+    #[arg(long, value_name = "KIND", help_heading = "What to check")]
     fair: Option<Fairness>,
 
-    /// The order in which states are visited: auto, sweep, dfs or bfs
+    /// The order in which states are visited: auto, sweep, dfs or bfs; or how cycles are looked for: scc,
+    /// scc-shy, scc-shy-minus, ndfs, indfs, se05, tau03 or cndfs (several threads)
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
@@ -223,7 +231,10 @@ struct Checked {
 }
 
 fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
-    let model = model::try_load(&args.model, &args.invariant.invariants)?;
+    let formulas: Vec<_> =
+        args.ltl.iter().filter(|text| !Property::is_name(text)).cloned().collect();
+    let conditions = &args.invariant.invariants;
+    let model = model::try_load(&args.model, conditions, &formulas, args.claim.as_deref())?;
     model::show(model.source_map(), &model.warnings, &args.output);
     let check = configure(args, model.clone());
     let bar = progress_bar(args);
@@ -492,15 +503,29 @@ fn tell_error(
         Failure::internal(format!("the run to an error does not replay: {misfit}"))
     })?;
     let steps = counted(error.steps as u64, "step");
-    let title = match (error.run.is_empty(), error.shortest) {
-        (true, _) => "It is there in the initial state.".to_owned(),
-        (false, true) => format!("A shortest run to it ({steps}):"),
-        (false, false) => format!("A run to it ({steps}):"),
+    let shortest = if error.shortest { "A shortest run" } else { "A run" };
+    let title = match error.cycle_start {
+        None if error.run.is_empty() => "It is there in the initial state.".to_owned(),
+        None => format!("{shortest} to it ({steps}):"),
+        Some(start) if start == error.steps => {
+            format!("{shortest} of which it is so ({steps}, then nobody can move):")
+        }
+        Some(start) => {
+            let cycle = counted((error.steps - start) as u64, "step");
+            format!("{shortest} of which it is so ({steps}, the last {cycle} for ever):")
+        }
     };
     let _ = writeln!(text, "\n{title}");
     text.push_str(&listing.steps(&run));
-    text.push_str(&listing.violation(&checked.model.program, &run, error.violation));
-    let _ = writeln!(text, "\nThe state there:");
+    if error.cycle_start.is_none() {
+        // What a formula says is said already.
+        if error.violation != Violation::ClaimEnd || error.watched.claim.is_some() {
+            text.push_str(&listing.violation(&checked.model.program, &run, error.violation));
+        }
+        let _ = writeln!(text, "\nThe state there:");
+    } else {
+        let _ = writeln!(text, "\nThe state where it starts again:");
+    }
     text.push_str(&listing.state(&checked.model.program, &run.end));
     if let Some(trail) = &error.trail {
         let options = args.model.to_shell() + &args.invariant.to_shell();

@@ -1,7 +1,7 @@
 //! The spinward command: reads what the user types and tells what the library finds.
 //!
-//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`], [`bench`]); [`args`]
-//! has the options they share, [`usage`] answers a command line that makes no sense, [`model`] reads
+//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`], [`ltl`], [`bench`]);
+//! [`args`] has the options they share, [`usage`] answers a command line that makes no sense, [`model`] reads
 //! models, [`terminal`] is how the command speaks. What the options, the output and the exit codes
 //! are is a contract with scripts: 0 verified, 1 violated, 2 a mistake of the user, 3 not
 //! everything was looked at, 4 a mistake of ours.
@@ -10,6 +10,7 @@ mod args;
 mod bench;
 mod check;
 mod graph;
+mod ltl;
 mod model;
 mod simulate;
 mod terminal;
@@ -31,6 +32,7 @@ Examples:
   spinward check --search bfs --format json m.pml   for scripts; the exit code tells the verdict
   spinward trail peterson.pml peterson.pml.trail    replay an error, also one that SPIN found
   spinward simulate --seed 7 -p peterson.pml        one random run
+  spinward ltl '[] (request -> <> answer)'          the never claim of a formula
 
 Exit codes:
   0  verified: everything was looked at and nothing is wrong
@@ -54,6 +56,7 @@ enum Command {
     Simulate(simulate::Args),
     Trail(trail::Args),
     Graph(graph::Args),
+    Ltl(Box<ltl::Args>),
     Bench(bench::Args),
 }
 
@@ -87,6 +90,7 @@ fn run(command: Command) -> u8 {
         Command::Simulate(args) => simulate::run(&args),
         Command::Trail(args) => trail::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Ltl(args) => ltl::run(&args),
         Command::Bench(args) => bench::run(&args),
     })
 }

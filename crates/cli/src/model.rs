@@ -1,5 +1,6 @@
 //! Reads a model and tells what is wrong with it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +17,7 @@ pub fn load(
     conditions: &[String],
     output: &OutputArgs,
 ) -> Result<Model, Failure> {
-    match try_load(args, conditions) {
+    match try_load(args, conditions, &[], None) {
         Ok(model) => {
             show(model.source_map(), &model.warnings, output);
             Ok(model)
@@ -25,9 +26,18 @@ pub fn load(
     }
 }
 
-/// Reads a model and conditions about it; no word to the user.
-pub fn try_load(args: &ModelArgs, conditions: &[String]) -> Result<Model, Error> {
-    let model = Model::load(&args.model, &args.options(conditions))?;
+/// Reads a model, and conditions, formulas and a claim about it; no word to the user.
+pub fn try_load(
+    args: &ModelArgs,
+    conditions: &[String],
+    formulas: &[String],
+    claim: Option<&Path>,
+) -> Result<Model, Error> {
+    let options = args.options(conditions, formulas);
+    let model = match claim {
+        Some(claim) => Model::load_with_claim(&args.model, claim, &options)?,
+        None => Model::load(&args.model, &options)?,
+    };
     if let Some(problem) = embedded_c(&model, args.allow_c) {
         return Err(Error::Model {
             source_map: Arc::clone(model.source_map()),
@@ -72,7 +82,8 @@ pub fn machine(model: &Model, options: Options, stop: Arc<AtomicBool>) -> Result
 
 /// All conditions the model was read with, for a machine to watch.
 pub fn all_conditions(model: &Model) -> Vec<u32> {
-    (0..).take(model.program.conditions.len()).collect()
+    let conditions = (0..).zip(&model.program.conditions);
+    conditions.filter(|(_, condition)| condition.given).map(|(number, _)| number).collect()
 }
 
 /// Embedded C is code that runs with all rights of the user, so it needs their consent; and so far

@@ -101,6 +101,8 @@ fn watched(model: &Model) -> Options {
         assertions: true,
         trace: true,
         invariants: model::all_conditions(model),
+        watched: Vec::new(),
+        visible: Vec::new(),
         exclusive: false,
         reduce: None,
         movers: false,

@@ -9,12 +9,11 @@ use spinward::{Error, Report};
 use crate::terminal::{self, Failure};
 
 /// Commands that are promised and not there yet.
-const LATER_COMMANDS: [&str; 4] = ["types", "ltl", "serve", "lsp"];
+const LATER_COMMANDS: [&str; 3] = ["types", "serve", "lsp"];
 
 /// Options that are promised and not there yet, each with its command.
-const LATER_OPTIONS: [(&str, &str); 9] = [
+const LATER_OPTIONS: [(&str, &str); 8] = [
     ("check", "--weight"),
-    ("check", "--claim"),
     ("check", "--disk"),
     ("check", "--resume"),
     ("check", "--report"),

@@ -81,6 +81,62 @@ fn a_run_is_told_and_kept() {
     assert_eq!(machine["command"][0], "bench");
 }
 
+/// One property of each kind: a block with a name and one without, a claim that accepts and one that
+/// only ends. Fair runs come to 3, others need not.
+const PROPERTIES: &str = "byte x, y;
+active proctype Up() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
+active proctype Idle() { do :: y = 1 - y od }
+ltl { [] <> (x == 3) }
+ltl small { [] (x < 2) }
+never again { do :: true :: x == 1 -> goto accept od; accept: do :: x == 1 od }
+never ends { do :: x < 4 :: x > 4 -> break od }
+";
+
+#[test]
+fn temporal_properties_are_measured_one_by_one() {
+    if !installed("spin") || !installed("gcc") {
+        eprintln!("SPIN or gcc is not installed: nothing to compare with");
+        return;
+    }
+    let place = Place::new();
+    place.write("properties.pml", PROPERTIES);
+    let words = ["bench", "--ltl", "--rounds", "1", "properties.pml", "good.pml"];
+    let said = place.run(&words).code(0).out("SPIN -a | spinward --threads 1\n");
+    let said = said.out("SPIN -a -f | spinward --threads 1 --fair weak\n");
+    let said = said.out("Left out: 1 model (no temporal property)").out("geometric mean");
+    assert!(!said.out.contains("Skipped") && !said.out.contains("ends"), "{said:#?}");
+
+    let run = only_run(&place.path().join("bench"));
+    let read = |name: &str| fs::read_to_string(run.join(name)).expect(name);
+    assert!(said.out.starts_with(&read("table.txt")), "{said:#?}");
+    let results = read("results.csv");
+    let rows: Vec<Vec<&str>> = results.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|it| *it == name).expect(name);
+    let names = ["property", "fairness", "rival_verdict", "verdict"].map(column);
+    let mut told: Vec<_> = rows[1..].iter().map(|row| names.map(|name| row[name])).collect();
+    told.sort_unstable();
+    let expected = [
+        ["again", "none", "violated", "violated"],
+        ["again", "weak", "holds", "holds"],
+        ["ltl_0", "none", "violated", "violated"],
+        ["ltl_0", "weak", "holds", "holds"],
+        ["small", "none", "violated", "violated"],
+        ["small", "weak", "violated", "violated"],
+    ];
+    assert_eq!(told, expected, "{results}");
+    for row in &rows[1..] {
+        let lasso = row[column("verdict")] == "violated";
+        for steps in ["rival_steps", "steps"] {
+            assert_eq!(row[column(steps)].parse::<u64>().is_ok(), lasso, "{results}");
+        }
+    }
+    // Shortest: twice a test and a step.
+    let small = rows.iter().find(|row| row[column("property")] == "small").expect("a row");
+    assert_eq!(small[column("steps")], "4", "{results}");
+    // SPIN is looked at once before it is measured.
+    assert_eq!(read("jobs.csv").lines().count(), 1 + 6 + 2 * 6);
+}
+
 #[test]
 fn models_can_be_picked() {
     if !installed("spin") || !installed("gcc") {
@@ -112,6 +168,7 @@ fn mistakes_are_told() {
         .run(&["bench", "--stateright=nowhere"])
         .code(2)
         .err("cannot use the models for Stateright");
+    place.run(&["bench", "--ltl", "--modes", "bfs", "good.pml"]).code(2).err("cannot be used with");
     fs::create_dir(place.path().join("empty")).expect("a folder");
     place.run(&["bench", "empty"]).code(2).err("no models there");
     assert!(!place.path().join("bench").exists(), "a mistake keeps no run");

@@ -963,6 +963,20 @@ impl Machine {
         sink.violation(Violation::InvalidEndState, &[])
     }
 
+    /// Which of the watched conditions hold in a state, if compiled code knows.
+    pub(crate) fn known_values(&self, state: &[u8], scratch: &mut Scratch) -> Option<u64> {
+        let native = self.native.get()?.as_ref()?;
+        self.look_at_shape(state, scratch);
+        let Scratch { walk, shape, .. } = scratch;
+        walk.values(native, shape.as_ref()?, state)
+    }
+
+    /// The shape of a state.
+    pub(crate) fn shape_in<'s>(&self, state: &[u8], scratch: &'s mut Scratch) -> &'s Shape {
+        self.look_at_shape(state, scratch);
+        scratch.shape.as_ref().expect("looked at just now")
+    }
+
     /// Keeps the shape of a state at hand.
     #[inline]
     fn look_at_shape(&self, state: &[u8], scratch: &mut Scratch) {
@@ -1019,9 +1033,10 @@ impl Machine {
         frame.exclusive = exclusive;
         frame.timeout = timeout;
         let mut next = frame.work.clone();
+        // What goes wrong before it is known that nobody can move stays wrong.
+        let mut found = Vec::new();
         loop {
             frame.rewind();
-            let mut found = Vec::new();
             while let Some(taken) = self.next_move(&mut frame, &mut next, &mut scratch.findings) {
                 if taken.count == 0 {
                     found.append(&mut scratch.findings.violations);
@@ -1080,7 +1095,7 @@ impl Machine {
     }
 
     /// Whether no process can move while `timeout` is false.
-    fn is_stuck(&self, work: &Work, scratch: &mut Scratch) -> bool {
+    pub(crate) fn is_stuck(&self, work: &Work, scratch: &mut Scratch) -> bool {
         let mut frame = Frame::new(work.clone());
         frame.rewind();
         let mut next = frame.work.clone();

@@ -7,6 +7,7 @@ mod eval;
 mod exec;
 mod explore;
 mod format;
+mod judged;
 mod machine;
 mod memory;
 mod native;
@@ -18,6 +19,7 @@ pub mod view;
 pub mod violation;
 
 pub use explore::Scratch;
+pub use judged::{Fair, FairScratch, Fairness, Follower, Labelled, Product, ProductScratch};
 pub use machine::{Config, Machine, Move, Options};
 pub use spinward_program::movers::Mover;
 pub use symmetry::{Quotient, QuotientScratch};

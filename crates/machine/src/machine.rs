@@ -9,7 +9,7 @@ use spinward_program::independence::{Conditions, Independence};
 use spinward_program::ir::{Action, Block, BodyId, StateId};
 use spinward_program::movers::{Mover, Movers};
 
-use crate::eval::CONTROL;
+use crate::eval::{CONTROL, Context, Mistakes};
 use crate::exec::{Findings, Work};
 use crate::explore::{CLAIM, Scratch, Taken};
 use crate::memory::{load, load_u16, load_u32, store_u16};
@@ -32,6 +32,10 @@ pub struct Options {
     pub trace: bool,
     /// Which of the program's conditions must hold in every state (not inside an atomic sequence).
     pub invariants: Vec<u32>,
+    /// Which of the program's conditions, at most 64, are looked at by who judges runs.
+    pub watched: Vec<u32>,
+    /// Which of the program's conditions must not change unseen, if moves are left out.
+    pub visible: Vec<u32>,
     /// Whether what processes claim to use alone is looked at (`xr`, `xs`; never with a claim that moves).
     pub exclusive: bool,
     /// Under which conditions searches may leave out moves that make no difference; none if they shall
@@ -39,6 +43,13 @@ pub struct Options {
     pub reduce: Option<Conditions>,
     /// Whether searches may ask which moves can be put off, or be made earlier.
     pub movers: bool,
+}
+
+impl Options {
+    /// All conditions of the program that matter.
+    pub fn conditions(&self) -> Vec<u32> {
+        self.invariants.iter().chain(&self.visible).copied().collect()
+    }
 }
 
 /// The meaning of a program.
@@ -104,11 +115,12 @@ impl Machine {
         let shapes = Shapes::new(header.end);
         let reduce = options.reduce.filter(|_| options.claim.is_none());
         let independence = reduce.and_then(|conditions| {
-            Independence::new(&program, &options.invariants, trace.is_some(), conditions).ok()
+            let watched = options.conditions();
+            Independence::new(&program, &watched, trace.is_some(), conditions).ok()
         });
         let movers = options.movers.then(|| match options.claim {
             Some(_) => Err("there is a never claim"),
-            None => Movers::new(&program, &options.invariants, trace.is_some()),
+            None => Movers::new(&program, &options.conditions(), trace.is_some()),
         });
         let mut machine = Self {
             program,
@@ -138,7 +150,8 @@ impl Machine {
     /// Compiles guards and effects for searches now. False if it could not be done.
     pub fn compile(&self) -> bool {
         let traced = self.header.trace.is_some();
-        let compile = || Native::new(&self.program, &self.header, traced, &self.stop);
+        let watched = &self.options.watched;
+        let compile = || Native::new(&self.program, &self.header, traced, watched, &self.stop);
         self.native.get_or_init(|| compile().ok()).is_some()
     }
 
@@ -246,6 +259,40 @@ impl Machine {
             found.extend(self.broken_claims(&work.state, &work.shape));
         }
         (moves, found)
+    }
+
+    /// Which of the [watched](Options::watched) conditions hold in a state, the first as the lowest bit; or which has no
+    /// value in it.
+    pub(crate) fn watched_values(
+        &self,
+        state: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<u64, Violation> {
+        self.known_values(state, scratch)
+            .map_or_else(|| self.values(state, &self.options.watched), Ok)
+    }
+
+    /// Which of some conditions of the program, at most 64, hold in a state, the first as the lowest bit; or which
+    /// has no value in it.
+    pub fn values(&self, state: &[u8], conditions: &[u32]) -> Result<u64, Violation> {
+        let shape = self.shapes.get(self.shape_of(state));
+        let asks = |&number: &u32| self.program.conditions[number as usize].asks_timeout;
+        let timeout =
+            conditions.iter().any(asks) && self.is_stuck(&self.work(state), &mut self.scratch());
+        let context = Context { process: None, timeout, ..self.context_of(state, &shape, 0) };
+        let mut values = 0;
+        let mut mistakes = Mistakes::new();
+        for (bit, &number) in conditions.iter().enumerate() {
+            let condition = &self.program.conditions[number as usize].expr;
+            let value = context.eval(condition, &mut mistakes);
+            match (value, mistakes.first()) {
+                (Err(error), _) | (_, Some(&error)) => {
+                    return Err(Violation::InvariantUndefined(number, error));
+                }
+                (Ok(value), None) => values |= u64::from(value != 0) << bit,
+            }
+        }
+        Ok(values)
     }
 
     /// A state in the model's own terms.

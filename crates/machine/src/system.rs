@@ -276,6 +276,13 @@ pub trait System: Sync {
         None
     }
 
+    /// How many pairs of further sets there are, behind the others: first those that ask, then those that answer.
+    /// If an infinite run meets one that asks again and again, and not the one that answers, it is no error. All edges
+    /// that leave a state ask for the same.
+    fn pairs(&self) -> u32 {
+        0
+    }
+
     /// The number of a state's component in what judges it, and what is known of the cycles in there.
     fn component(&self, _state: &[u8]) -> (u32, Cycles) {
         (0, Cycles::Judged)

@@ -20,6 +20,8 @@ pub enum Violation {
     ClaimEnd,
     /// An infinite run that must not be: it meets each of the [sets](crate::System::sets) again and again.
     Cycle,
+    /// More processes than fairness can be judged for.
+    TooManyForFairness,
     /// A send or receive that the trace does not allow (`trace`).
     TraceMismatch,
     /// All of what must not be seen was seen (`notrace`).
@@ -94,7 +96,7 @@ impl Violation {
             Self::ClaimEnd => "never-claim",
             Self::Cycle => "acceptance-cycle",
             Self::TraceMismatch | Self::TraceComplete => "trace",
-            Self::Runtime(..) | Self::NotExclusive { .. } => "runtime",
+            Self::Runtime(..) | Self::NotExclusive { .. } | Self::TooManyForFairness => "runtime",
         }
     }
 
@@ -130,10 +132,11 @@ impl Violation {
             }
             Self::Invariant(number) => format!("invariant violated: {}", condition(number)),
             Self::InvariantUndefined(number, error) => {
-                format!("{} in the invariant: {}", error.describe(), condition(number))
+                format!("{} in the condition: {}", error.describe(), condition(number))
             }
             Self::ClaimEnd => "the never claim came to its end".into(),
             Self::Cycle => "a cycle that is accepted".into(),
+            Self::TooManyForFairness => "more processes than fairness can be judged for".into(),
             Self::TraceMismatch => "an event that the trace does not allow".into(),
             Self::TraceComplete => "the run shows what notrace forbids".into(),
             Self::Runtime(error, id) => format!("{} in: {}", error.describe(), text(id)),

@@ -16,6 +16,7 @@ pub use spinward_promela::ast::{BinaryOp, ChannelTest, UnaryOp};
 use spinward_promela::symbols::Symbols;
 pub use spinward_promela::symbols::{BodyId, BodyKind, MtypeId, Type};
 use spinward_promela::{SourceMap, Span};
+use spinward_property::Formula as Temporal;
 
 use crate::exclusive::Exclusive;
 
@@ -64,8 +65,18 @@ pub struct Program {
     pub claims: Vec<BodyId>,
     /// The event trace.
     pub trace: Option<BodyId>,
-    /// Conditions about the model that were given beside it.
+    /// Conditions about the model: first those given beside it, then what formulas ask of single states.
     pub conditions: Vec<Condition>,
+    /// The formulas of the model in the order of the text, then those given beside it.
+    pub formulas: Vec<Formula>,
+    /// The conditions that an automaton given beside the model asks for, by its own numbers.
+    pub atoms: Vec<u32>,
+    /// The condition `np_`.
+    pub non_progress: u32,
+    /// The conditions that a process is at one of its labels `accept...`.
+    pub accepting: Vec<u32>,
+    /// The conditions that a process is at one of its labels `progress...`.
+    pub progressing: Vec<u32>,
     /// What processes claim to use alone.
     pub exclusive: Exclusive,
     /// What the model uses anywhere.
@@ -94,13 +105,32 @@ impl Program {
     }
 }
 
-/// A condition about the model, given beside it.
+/// A condition about the model.
 #[derive(Clone, Debug)]
 pub struct Condition {
     /// As the user wrote it.
     pub text: String,
     /// Its value, in no process.
     pub expr: Expr,
+    /// Whether it was given beside the model, to hold in every state.
+    pub given: bool,
+    /// Whether it asks if nobody can move (`timeout`).
+    pub asks_timeout: bool,
+}
+
+/// A formula of temporal logic about the model.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// As a user would write it.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// What it says of conditions.
+    pub temporal: Temporal,
+    /// By the number in the formula: that of the condition.
+    pub atoms: Vec<u32>,
 }
 
 /// Features that change what the machine must do.

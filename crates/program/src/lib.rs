@@ -10,6 +10,7 @@
 mod access;
 pub mod channels;
 pub mod exclusive;
+pub mod formula;
 pub mod graph;
 pub mod independence;
 pub mod ir;

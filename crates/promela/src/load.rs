@@ -19,11 +19,15 @@ pub struct Loaded {
     pub symbols: Arc<Symbols>,
     /// The expressions that were given beside it.
     pub conditions: Vec<Condition>,
+    /// The temporal formulas that were given beside it.
+    pub formulas: Vec<Condition>,
+    /// What an automaton that was given beside it asks of single states.
+    pub atoms: Vec<Condition>,
     /// All mistakes, in the order of the text. With an error among them the model means nothing.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// An expression about a model, given beside it.
+/// An expression or formula about a model, given beside it.
 #[derive(Clone, Debug)]
 pub struct Condition {
     /// As the user wrote it.
@@ -51,6 +55,8 @@ pub fn load(path: &Path, options: &Options) -> Loaded {
                 model: Model::default(),
                 symbols: Arc::default(),
                 conditions: Vec::new(),
+                formulas: Vec::new(),
+                atoms: Vec::new(),
                 diagnostics: vec![problem],
             }
         }
@@ -61,11 +67,28 @@ pub fn load(path: &Path, options: &Options) -> Loaded {
 pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
     let mut source = SourceMap::default();
     let root = source.add_file(path.to_owned(), text, None);
-    let given = options.conditions.iter();
-    let given: Vec<_> =
-        given.map(|text| source.add_file("--invariant".into(), text.clone(), None)).collect();
-    let (tokens, condition_tokens, mut diagnostics) =
+    let conditions = options.conditions.iter().map(|text| ("--invariant", text));
+    let formulas = options.formulas.iter().map(|text| ("--ltl", text));
+    let atoms = options.atoms.iter().map(|text| ("AP", text));
+    let mut given: Vec<_> = conditions
+        .chain(formulas)
+        .chain(atoms)
+        .map(|(option, text)| source.add_file(option.into(), text.clone(), None))
+        .collect();
+    if let Some((path, text)) = &options.claim {
+        given.push(source.add_file(path.clone(), text.clone(), None));
+    }
+    let (mut tokens, mut condition_tokens, mut diagnostics) =
         preprocess::preprocess_with(&mut source, root, &given, options);
+    if options.claim.is_some()
+        && let Some(claim) = condition_tokens.pop()
+    {
+        // The last token is the end of the text.
+        tokens.pop();
+        tokens.extend(claim);
+    }
+    let mut formula_tokens = condition_tokens.split_off(options.conditions.len());
+    let atom_tokens = formula_tokens.split_off(options.formulas.len());
     let misread = diagnostics.iter().any(Diagnostic::is_error);
     let (mut model, parse_diagnostics) = parser::parse(tokens, &mut source);
     // After a mistake among the words (a string that does not end) the parser would complain about
@@ -81,6 +104,8 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
         diagnostics.extend(problems);
     }
     let mut conditions = Vec::new();
+    let mut formulas = Vec::new();
+    let mut atoms = Vec::new();
     if !diagnostics.iter().any(Diagnostic::is_error) {
         for (tokens, text) in condition_tokens.into_iter().zip(&options.conditions) {
             match parser::parse_expression(tokens, &mut model, &mut source) {
@@ -93,6 +118,32 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
                 Err(problem) => diagnostics.push(problem),
             }
         }
+        for (tokens, text) in atom_tokens.into_iter().zip(&options.atoms) {
+            match parser::parse_expression(tokens, &mut model, &mut source) {
+                Ok(expr) => {
+                    diagnostics.extend(resolve::resolve_condition(&expr, &mut symbols));
+                    atoms.push(Condition { text: text.trim().to_owned(), expr });
+                }
+                Err(problem) => diagnostics.push(problem),
+            }
+        }
+        for (tokens, text) in formula_tokens.into_iter().zip(&options.formulas) {
+            match parser::parse_formula(tokens, &mut model, &mut source) {
+                Ok(expr) => {
+                    diagnostics.extend(resolve::resolve_formula(&expr, &mut symbols));
+                    formulas.push(Condition { text: text.trim().to_owned(), expr });
+                }
+                Err(problem) => diagnostics.push(problem),
+            }
+        }
     }
-    Loaded { source: Arc::new(source), model, symbols: Arc::new(symbols), conditions, diagnostics }
+    Loaded {
+        source: Arc::new(source),
+        model,
+        symbols: Arc::new(symbols),
+        conditions,
+        formulas,
+        atoms,
+        diagnostics,
+    }
 }

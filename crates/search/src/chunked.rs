@@ -57,6 +57,20 @@ impl<T: Copy> Chunked<T> {
     pub fn iter(&self) -> impl Iterator<Item = T> {
         self.chunks.iter().flatten().copied()
     }
+
+    /// Makes it as long as said, if it is shorter.
+    pub fn grow(&mut self, length: usize, value: T, memory: &Memory) -> Result<(), Limit> {
+        while self.length < length {
+            self.push(value, memory)?;
+        }
+        Ok(())
+    }
+
+    /// Drops everything, and gives the room back.
+    pub fn release(&mut self, memory: &Memory) {
+        memory.give_back(self.chunks.len() as u64 * chunk_bytes::<T>());
+        *self = Self::new();
+    }
 }
 
 /// A queue in chunks; a chunk is given back when it was read. The first chunks are small: there may
@@ -184,6 +198,10 @@ mod tests {
         queue.push(7, memory).unwrap();
         assert_eq!((queue.len(), queue.iter().next()), (1, Some(7)));
         assert_eq!(queue.pop(memory), Some(7));
+        stack.release(memory);
+        assert_eq!((stack.len(), memory.used()), (0, 0));
+        stack.grow(5, 9, memory).unwrap();
+        assert!(stack.iter().eq([9; 5]));
     }
 
     #[test]

@@ -73,27 +73,27 @@ impl Algorithm for DepthFirst {
 
 /// What waits on the stack, or is entered.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+pub(crate) struct Entry {
     /// A state, or [`Entry::VIOLATION`].
-    state: u32,
+    pub state: u32,
     /// The length of the run up to here; the highest bit tells whether the state was entered.
-    depth: u32,
+    pub depth: u32,
 }
 
 impl Entry {
-    /// The violation on top of [`Dfs::waiting`].
-    const VIOLATION: u32 = u32::MAX;
+    /// The violation on top of those that wait.
+    pub const VIOLATION: u32 = u32::MAX;
     const OPEN: u32 = !MAX_LENGTH;
 
-    fn is_open(self) -> bool {
+    pub fn is_open(self) -> bool {
         self.depth & Self::OPEN != 0
     }
 
-    fn open(self) -> Self {
+    pub fn open(self) -> Self {
         Self { depth: self.depth | Self::OPEN, ..self }
     }
 
-    fn length(self) -> u32 {
+    pub fn length(self) -> u32 {
         self.depth & MAX_LENGTH
     }
 }
@@ -548,7 +548,7 @@ impl<'a, S: System, T: Store> Dfs<'a, S, T> {
 }
 
 /// Bytes of a path.
-fn path_bytes(states: usize) -> u64 {
+pub(crate) fn path_bytes(states: usize) -> u64 {
     (states * size_of::<Entry>()) as u64
 }
 

@@ -56,6 +56,11 @@ impl<P> Findings<P> {
     }
 
     /// In the order they were met.
+    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example<P>> {
+        self.examples.iter_mut()
+    }
+
+    /// In the order they were met.
     pub fn into_examples(self) -> Vec<Example<P>> {
         self.examples
     }

@@ -3,7 +3,7 @@
 //! A search remembers states, not steps. The steps of a run are found again by expanding the states
 //! along it once more, which costs time only when there is an error to show.
 
-use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_machine::{Flow, Marks, Sink, Step, System, Violation, system::length};
 
 use crate::limits::longer;
 
@@ -36,6 +36,8 @@ pub(crate) enum Goal {
     /// The state with this key, after so many steps in all. Of several ways it takes the first of
     /// the right length, as the searches do.
     State(Vec<u8>, u32),
+    /// The state with this key, by an edge that has these marks and is of this length.
+    Edge(Vec<u8>, Marks, u32),
     /// The successor of this number, counted from 0.
     Successor(u32),
     /// This violation, after so many steps in all.
@@ -144,8 +146,17 @@ impl<S> Finder<'_, S> {
 
 impl<S: System> Sink for Finder<'_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.marked(state, steps, Marks::default())
+    }
+
+    fn marked(&mut self, state: &[u8], steps: &[Step], marks: Marks) -> Flow {
         let wanted = match &self.goal {
             Goal::State(key, total) => key == self.system.key(state) && self.after(steps) == *total,
+            Goal::Edge(key, wanted, by) => {
+                key == self.system.key(state)
+                    && marks.has_all(*wanted)
+                    && longer(0, length(steps)) == *by
+            }
             Goal::Successor(number) => *number == self.successors,
             Goal::Violation(..) => false,
         };
@@ -162,7 +173,7 @@ impl<S: System> Sink for Finder<'_, S> {
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
         let wanted = match self.goal {
             Goal::Violation(goal, total) => goal == violation && self.after(steps) == total,
-            Goal::State(..) | Goal::Successor(_) => false,
+            Goal::State(..) | Goal::Edge(..) | Goal::Successor(_) => false,
         };
         if !self.found && wanted {
             self.take(steps);

@@ -96,6 +96,10 @@ impl<S: System> System for Reduced<'_, S> {
         self.0.sets()
     }
 
+    fn pairs(&self) -> u32 {
+        self.0.pairs()
+    }
+
     fn component(&self, state: &[u8]) -> (u32, Cycles) {
         self.0.component(state)
     }

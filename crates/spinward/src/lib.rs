@@ -62,7 +62,7 @@ mod unreached;
 pub use audit::{Audit, AuditRun};
 pub use check::Check;
 pub use error::Error;
-pub use model::{Formula, Model};
+pub use model::Model;
 pub use options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 pub use report::{
     Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spinward_program::Program;
-use spinward_promela::ast::Unit;
-use spinward_promela::{Diagnostic, Loaded, Options, SourceMap, Span};
+use spinward_promela::{Diagnostic, Loaded, Options, SourceMap};
+use spinward_property::Automaton;
 
 use crate::Error;
 
@@ -17,21 +17,12 @@ pub struct Model {
     pub name: String,
     /// Its automata.
     pub program: Arc<Program>,
-    /// Its `ltl` blocks, in the order of the text.
-    pub formulas: Vec<Formula>,
+    /// An automaton given beside it, which accepts runs that must not be.
+    pub claim: Option<Arc<Automaton>>,
     /// What is dubious in it.
     pub warnings: Vec<Diagnostic>,
     /// How long reading it took.
     pub load_time: Duration,
-}
-
-/// An `ltl` block.
-#[derive(Clone, Debug)]
-pub struct Formula {
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Where it stands.
-    pub span: Span,
 }
 
 impl Model {
@@ -46,6 +37,23 @@ impl Model {
         let start = Instant::now();
         let loaded = spinward_promela::load_text(path, text, options);
         Self::lower(path, loaded, start)
+    }
+
+    /// Reads a model from a file, with a claim from another: a never claim, or an automaton in the HOA format whose
+    /// propositions are expressions about the model.
+    pub fn load_with_claim(path: &Path, claim: &Path, options: &Options) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(claim).map_err(|problem| {
+            Error::Usage(format!("cannot read the claim {}: {problem}", claim.display()))
+        })?;
+        if !text.trim_start().starts_with("HOA:") {
+            let claim = Some((claim.to_owned(), text));
+            return Self::load(path, &Options { claim, ..options.clone() });
+        }
+        let (automaton, atoms) = spinward_property::hoa::read(&text).map_err(|problem| {
+            Error::Usage(format!("{}:{}: {}", claim.display(), problem.line, problem.reason))
+        })?;
+        let model = Self::load(path, &Options { atoms, ..options.clone() })?;
+        Ok(Self { claim: Some(Arc::new(automaton)), ..model })
     }
 
     /// Its files.
@@ -67,22 +75,10 @@ impl Model {
             }
             return Err(Error::Model { source_map: loaded.source, diagnostics });
         };
-        let formulas = loaded
-            .model
-            .units
-            .iter()
-            .filter_map(|unit| match unit {
-                Unit::Ltl(ltl) => Some(Formula {
-                    name: ltl.name.as_ref().map(|name| name.text.clone()),
-                    span: ltl.span,
-                }),
-                _ => None,
-            })
-            .collect();
         Ok(Self {
             name: path.display().to_string(),
             program: Arc::new(program),
-            formulas,
+            claim: None,
             warnings: diagnostics,
             load_time: start.elapsed(),
         })

@@ -75,12 +75,22 @@ named! {
         Random = "random",
         /// Many different searches at once.
         Swarm = "swarm",
-        /// Nested depth-first search for cycles.
+        /// Nested depth-first search for cycles, in SPIN's order.
         Ndfs = "ndfs",
         /// Nested depth-first search that knows the claim's components.
         Indfs = "indfs",
         /// Strongly connected components.
         Scc = "scc",
+        /// Strongly connected components; of a state known successors come first.
+        SccShyMinus = "scc-shy-minus",
+        /// Strongly connected components; of a component known successors come first.
+        SccShy = "scc-shy",
+        /// Nested depth-first search that notes where accepting edges are on its stack.
+        Se05 = "se05",
+        /// Nested depth-first search for several acceptance sets at once.
+        Tau03 = "tau03",
+        /// Nested depth-first searches of several threads that help each other.
+        Cndfs = "cndfs",
         /// A* to an accepting state, then nested search.
         AstarIndfs = "astar-indfs",
     }
@@ -191,6 +201,14 @@ pub enum Property {
     NonProgress,
     /// No run passes an `accept` label again and again.
     Acceptance,
+}
+
+impl Property {
+    /// Whether what is asked for is meant by its name; else it is a formula, which the model must be read with
+    /// ([`spinward_promela::Options::formulas`]).
+    pub fn is_name(text: &str) -> bool {
+        text.chars().all(|c| c.is_alphanumeric() || c == '_')
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! From what is asked to the searches that answer it.
 
 use spinward_machine::Options;
-use spinward_program::ir::BodyId;
+use spinward_program::Program;
+use spinward_program::ir::{Automaton, BodyId, Formula};
 use spinward_program::optimize::Pass;
 use spinward_search::Keep;
+use spinward_search::emptiness::scc::Order;
 
 use crate::lossy::TableOptions;
-use crate::options::{Fairness, Guide, Optimize, Por, Property, Search, Store};
+use crate::options::{Guide, Optimize, Por, Property, Search, Store};
 use crate::report::{Reason, ReasonCode};
 use crate::{Check, Error, Model};
 
@@ -24,23 +26,74 @@ pub(crate) struct Task {
     pub name: String,
     /// What the machine watches.
     pub options: Options,
+    /// What makes an infinite run an error, if anything does.
+    pub judge: Option<Judge>,
+}
+
+/// What makes an infinite run an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// It comes through labels `accept` again and again.
+    Labels,
+    /// From some time on it comes through no label `progress`.
+    NonProgress,
+    /// It is not as one of the program's formulas says.
+    Formula(usize),
+    /// The automaton given beside the model accepts it.
+    Automaton,
 }
 
 impl Task {
     fn safety() -> Self {
         let options =
             Options { end_states: true, assertions: true, trace: true, ..Options::default() };
-        Self { name: "safety".into(), options }
+        Self { name: "safety".into(), options, judge: None }
     }
 
     fn invariants() -> Self {
-        Self { name: "invariants".into(), options: Options::default() }
+        Self { name: "invariants".into(), options: Options::default(), judge: None }
     }
 
-    fn claim(name: &str, claim: BodyId) -> Self {
+    fn claim(model: &Model, claim: BodyId) -> Self {
         let options =
             Options { claim: Some(claim), assertions: true, trace: true, ..Options::default() };
-        Self { name: format!("never claim {name}"), options }
+        let accepts = |body: &Automaton| body.states.iter().any(|state| state.accept);
+        let name = &model.program.automaton(claim).name;
+        // Without a label it can only come to its end.
+        let judged = model.program.automata.iter().any(accepts);
+        let judge = judged.then_some(Judge::Labels);
+        Self { name: format!("never claim {name}"), options, judge }
+    }
+
+    fn formula(model: &Model, number: usize) -> Self {
+        let formula = &model.program.formulas[number];
+        let (watched, visible) = (formula.atoms.clone(), formula.atoms.clone());
+        let options = Options { watched, visible, ..Options::default() };
+        let name = match &formula.name {
+            Some(name) => format!("ltl {name}"),
+            None => format!("ltl {{ {} }}", formula.text),
+        };
+        Self { name, options, judge: Some(Judge::Formula(number)) }
+    }
+
+    fn automaton(model: &Model) -> Self {
+        let (watched, visible) = (model.program.atoms.clone(), model.program.atoms.clone());
+        let options = Options { watched, visible, ..Options::default() };
+        Self { name: "the claim".into(), options, judge: Some(Judge::Automaton) }
+    }
+
+    fn labels(model: &Model) -> Self {
+        let visible = model.program.accepting.clone();
+        let options = Options { visible, ..Options::default() };
+        Self { name: "acceptance cycles".into(), options, judge: Some(Judge::Labels) }
+    }
+
+    fn non_progress(model: &Model) -> Self {
+        let Program { non_progress, progressing, .. } = &*model.program;
+        let (watched, visible) = (vec![*non_progress], progressing.clone());
+        let options = Options { watched, visible, ..Options::default() };
+        let name = "non-progress cycles".into();
+        Self { name, options, judge: Some(Judge::NonProgress) }
     }
 }
 
@@ -60,21 +113,11 @@ impl Plan {
             if transactions {
                 plan.leave_out_end_states();
             }
-            for &claim in &model.program.claims {
-                plan.add_claim(model, claim);
-            }
-            for formula in &model.formulas {
-                let what = match &formula.name {
-                    Some(name) => format!("the ltl property '{name}'"),
-                    None => {
-                        format!(
-                            "the ltl property in line {}",
-                            model.source_map().line(formula.span)
-                        )
-                    }
-                };
-                plan.leave_out(&what, "is");
-            }
+            let claims = model.program.claims.iter();
+            plan.tasks.extend(claims.map(|&claim| Task::claim(model, claim)));
+            plan.tasks.extend(model.claim.is_some().then(|| Task::automaton(model)));
+            let formulas = 0..model.program.formulas.len();
+            plan.tasks.extend(formulas.map(|number| Task::formula(model, number)));
         }
         if properties.contains(&Property::Safety) {
             plan.tasks.push(Task::safety());
@@ -82,30 +125,19 @@ impl Plan {
         for property in properties {
             match property {
                 Property::Safety => {}
-                Property::Ltl(text) => {
-                    let claim = find_claim(model, text)?;
-                    if plan.tasks.iter().all(|task| task.options.claim != Some(claim)) {
-                        plan.add_claim(model, claim);
-                    }
-                }
+                Property::Ltl(text) => plan.add(find_claim(model, text)?),
                 Property::Invariant(text) => plan.add_invariant(find_condition(model, text)?),
-                Property::NonProgress => {
-                    return Err(Error::NotAvailable("checking for non-progress cycles".into()));
-                }
-                Property::Acceptance => {
-                    return Err(Error::NotAvailable("checking for acceptance cycles".into()));
-                }
+                Property::NonProgress => plan.add(Task::non_progress(model)),
+                Property::Acceptance => plan.add(Task::labels(model)),
             }
         }
         Ok(plan)
     }
 
-    fn add_claim(&mut self, model: &Model, claim: BodyId) {
-        let automaton = model.program.automaton(claim);
-        self.tasks.push(Task::claim(&automaton.name, claim));
-        if automaton.states.iter().any(|state| state.accept) {
-            let what = format!("acceptance cycles of the never claim {}", automaton.name);
-            self.leave_out(&what, "are");
+    /// Adds a search, once.
+    fn add(&mut self, task: Task) {
+        if self.tasks.iter().all(|it| it.name != task.name) {
+            self.tasks.push(task);
         }
     }
 
@@ -130,28 +162,25 @@ impl Plan {
             message: "invalid end states are not checked: transactions do not keep them".into(),
         });
     }
-
-    fn leave_out(&mut self, what: &str, verb: &str) {
-        self.not_checked.push(Reason {
-            code: ReasonCode::NotChecked,
-            message: format!("{what} {verb} not checked: this is not available yet"),
-        });
-    }
 }
 
-/// The never claim of a name.
-fn find_claim(model: &Model, text: &str) -> Result<BodyId, Error> {
-    let claims = &model.program.claims;
+/// The search for a property by its name, or for a formula that the model was read with.
+fn find_claim(model: &Model, text: &str) -> Result<Task, Error> {
+    let Program { claims, formulas, .. } = &*model.program;
     let name = |claim: BodyId| model.program.automaton(claim).name.as_str();
     if let Some(&claim) = claims.iter().find(|&&claim| name(claim) == text) {
-        return Ok(claim);
+        return Ok(Task::claim(model, claim));
     }
-    let formulas = || model.formulas.iter().filter_map(|formula| formula.name.as_deref());
-    if formulas().any(|formula| formula == text) {
-        return Err(Error::NotAvailable(format!("checking the ltl property '{text}'")));
+    let is_meant = |it: &Formula| match &it.name {
+        Some(name) => name == text,
+        None => it.text == text.trim(),
+    };
+    if let Some(number) = formulas.iter().position(is_meant) {
+        return Ok(Task::formula(model, number));
     }
-    if text.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        let names: Vec<_> = formulas().chain(claims.iter().map(|&claim| name(claim))).collect();
+    if Property::is_name(text) {
+        let formulas = formulas.iter().filter_map(|formula| formula.name.as_deref());
+        let names: Vec<_> = formulas.chain(claims.iter().map(|&claim| name(claim))).collect();
         let known = if names.is_empty() {
             "the model has none".into()
         } else {
@@ -161,7 +190,7 @@ fn find_claim(model: &Model, text: &str) -> Result<BodyId, Error> {
             "no ltl property or never claim is named '{text}'; {known}"
         )));
     }
-    Err(Error::NotAvailable("checking a formula of the command line".into()))
+    Err(Error::Usage(format!("the model was not read with the formula '{text}'")))
 }
 
 /// The number of a condition the model was read with.
@@ -187,10 +216,46 @@ pub(crate) enum Algorithm {
     Transactions,
 }
 
+/// How cycles are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Emptiness {
+    Components(Order),
+    Nested,
+    ImprovedNested,
+    SchwoonEsparza,
+    Tauriainen,
+    Parallel,
+}
+
+impl Emptiness {
+    /// That of a name, if it is one.
+    fn of(search: Search) -> Option<Self> {
+        Some(match search {
+            Search::Scc => Self::Components(Order::Told),
+            Search::SccShyMinus => Self::Components(Order::VisitedFirst),
+            Search::SccShy => Self::Components(Order::WholeComponent),
+            Search::Ndfs => Self::Nested,
+            Search::Indfs => Self::ImprovedNested,
+            Search::Se05 => Self::SchwoonEsparza,
+            Search::Tau03 => Self::Tauriainen,
+            Search::Cndfs => Self::Parallel,
+            _ => return None,
+        })
+    }
+
+    /// The name of the search.
+    pub fn search(self) -> Search {
+        let is_it = |search: &&Search| Self::of(**search) == Some(self);
+        Search::ALL.iter().find(is_it).copied().unwrap_or(Search::Scc)
+    }
+}
+
 /// How the searches run: what is asked, as far as it is there.
 #[derive(Debug)]
 pub(crate) struct Method {
     pub algorithm: Algorithm,
+    /// How cycles are looked for.
+    pub emptiness: Emptiness,
     /// How states are kept.
     pub keep: Keep,
     /// How many threads search.
@@ -214,9 +279,6 @@ impl Method {
             None | Some(Guide::None) => {}
             Some(guide) => return not_available(format!("the guide '{guide}'")),
         }
-        if check.fairness != Fairness::None {
-            return not_available(format!("{} fairness", check.fairness));
-        }
         let table = TableOptions::of(check)?;
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
@@ -229,7 +291,10 @@ impl Method {
         if transactions {
             needs_all_states(check)?;
         }
-        let algorithm = match check.search {
+        let emptiness = Emptiness::of(check.search);
+        // What is looked for is a cycle; all else is looked for as if nothing was said.
+        let search = if emptiness.is_some() { Search::Auto } else { check.search };
+        let algorithm = match search {
             Search::Auto | Search::Dfs if transactions => {
                 match why_all_moves(check, Algorithm::Dfs) {
                     Some(_) => Algorithm::Dfs,
@@ -297,7 +362,12 @@ impl Method {
             _ if why_all.is_some() => Some(&[Pass::Fold, Pass::Unread, Pass::Dead][..]),
             _ => Some(&Pass::ALL[..]),
         };
-        Ok(Self { algorithm, keep, threads, reduces, symmetric, optimizes, notes })
+        // Several threads do some work twice, so they must be asked for.
+        let emptiness = emptiness.unwrap_or(match check.threads {
+            Some(2..) => Emptiness::Parallel,
+            _ => Emptiness::Components(Order::Told),
+        });
+        Ok(Self { algorithm, emptiness, keep, threads, reduces, symmetric, optimizes, notes })
     }
 
     /// The name of the search in effect.

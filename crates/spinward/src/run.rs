@@ -1,5 +1,8 @@
 //! Runs the searches of a check and puts together what they found.
 
+mod confirm;
+mod judged;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +11,7 @@ use spinward_machine::system::length;
 use spinward_machine::{Machine, Options, Quotient, Scratch, System, Violation};
 use spinward_program::Program;
 use spinward_program::independence::Conditions;
-use spinward_program::ir::BodyId;
+use spinward_program::ir::Formula;
 use spinward_program::optimize::{Watched, optimize_by};
 use spinward_program::symmetry::{self, NotSymmetric, keep_constants};
 use spinward_search::bfs::{bfs, bfs_of_less};
@@ -26,7 +29,7 @@ use crate::check::Check;
 use crate::lossy::{TableOptions, describe, recommend};
 use crate::memory;
 use crate::options::{Engine, Por, Search};
-use crate::plan::{Algorithm, Method, Plan, Task};
+use crate::plan::{Algorithm, Judge, Method, Plan, Task};
 use crate::report::{
     Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
     Statistics, Verdict,
@@ -91,9 +94,9 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
 
 /// What a search works on.
 #[derive(Clone, Copy)]
-struct Systems<'m> {
-    /// The machine with all moves and states.
-    whole: &'m Machine,
+struct Systems<'m, W> {
+    /// That with all moves and states.
+    whole: &'m W,
     /// Whether the one that is searched leaves out some.
     less: bool,
     /// Whether it leaves out moves.
@@ -119,8 +122,8 @@ struct Running<'a> {
     /// Whether there is more than one search.
     many: bool,
     errors: Vec<ReportedError>,
-    /// What `errors` has; an error in a claim also by the claim.
-    places: HashSet<(Place, Option<BodyId>)>,
+    /// What `errors` has; what is wrong with a property also by its name.
+    places: HashSet<(Place, Option<String>)>,
     reasons: Vec<Reason>,
     statistics: Statistics,
     /// By transition: whether any search looked at it.
@@ -135,6 +138,8 @@ struct Running<'a> {
     recommendation: Option<Recommendation>,
 }
 
+use confirm::{confirm, shorten};
+
 impl Running<'_> {
     /// Runs a search. If it counted on what a process claims, and that does not hold, it may have missed something;
     /// then it tells that, and only the errors it found count.
@@ -143,6 +148,9 @@ impl Running<'_> {
         task: &Task,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<Violation>, Error> {
+        if let Some(judge) = task.judge {
+            return self.run_judged(task, judge, progress);
+        }
         let program = self.check.model.program.clone();
         let before = memory::own_memory();
         let whole = self.machine(program.clone(), task.options.clone())?;
@@ -152,20 +160,7 @@ impl Running<'_> {
         let quotient = named.as_ref().and_then(|named| self.quotient(named));
         self.symmetric |= quotient.is_some();
         let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
-        let request = Request {
-            limits: Limits {
-                max_depth: self.check.max_depth,
-                max_states: self.check.max_states,
-                time: self.check.time.map(|time| time.saturating_sub(self.start.elapsed())),
-                memory: Some(budget),
-                stop: self.check.stop.clone(),
-            },
-            errors: self.check.errors,
-            shortest: self.check.shortest,
-            keep: self.method.keep,
-            threads: self.method.threads,
-            reduces: self.method.reduces,
-        };
+        let request = self.request(budget);
         self.reduced |= machine.reduces();
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
@@ -190,12 +185,9 @@ impl Running<'_> {
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
-        let is_claim = |found: &Found| matches!(found.violation, Violation::NotExclusive { .. });
-        let (broken, errors): (Vec<_>, Vec<_>) = outcome.errors.drain(..).partition(is_claim);
-        outcome.errors = errors;
-        if let Some(broken) = broken.first() {
-            self.take_errors(task, outcome.errors)?;
-            return Ok(Some(broken.violation));
+        if let Some(broken) = take_broken_claim(&mut outcome) {
+            self.take_errors(task, machine.program(), outcome.errors)?;
+            return Ok(Some(broken));
         }
 
         // Threads look ahead of where a search ends: what they met there must not show.
@@ -208,24 +200,35 @@ impl Running<'_> {
         }
         self.count(task, &outcome);
         self.explain(task, &outcome);
-        if let Some((asked, table, omissions)) = lost {
-            self.explain_omissions(task, omissions);
-            // Of several searches, the one that lost most has advice.
-            if omissions.expected >= self.most_omissions {
-                self.most_omissions = omissions.expected;
-                self.recommendation = recommend(asked, table, budget, &outcome, omissions);
-            }
-        }
-        self.take_errors(task, outcome.errors)?;
+        self.explain_lost(task, lost, budget, &outcome);
+        self.take_errors(task, machine.program(), outcome.errors)?;
         Ok(None)
     }
 
+    /// What a search is asked, with so many bytes.
+    fn request(&self, budget: u64) -> Request {
+        Request {
+            limits: Limits {
+                max_depth: self.check.max_depth,
+                max_states: self.check.max_states,
+                time: self.check.time.map(|time| time.saturating_sub(self.start.elapsed())),
+                memory: Some(budget),
+                stop: self.check.stop.clone(),
+            },
+            errors: self.check.errors,
+            shortest: self.check.shortest,
+            keep: self.method.keep,
+            threads: self.method.threads,
+            reduces: self.method.reduces,
+        }
+    }
+
     /// Runs the search that was asked for.
-    fn search<S: System>(
+    fn search<S: System, W: System>(
         &mut self,
         system: &S,
         scratch: &mut S::Scratch,
-        Systems { whole, less, reduces }: Systems<'_>,
+        Systems { whole, less, reduces }: Systems<'_, W>,
         request: &Request,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(Outcome, Option<Lost>), Error> {
@@ -367,14 +370,11 @@ impl Running<'_> {
         None
     }
 
-    /// Whether further searches would not be wanted.
+    /// Whether there is no time for further searches.
     fn is_over(&self) -> bool {
-        let enough = self.check.errors > 0 && self.errors.len() >= self.check.errors;
-        enough
-            || self
-                .reasons
-                .iter()
-                .any(|it| matches!(it.code, ReasonCode::Time | ReasonCode::Interrupt))
+        let ends =
+            |reason: &Reason| matches!(reason.code, ReasonCode::Time | ReasonCode::Interrupt);
+        self.reasons.iter().any(ends)
     }
 
     fn count(&mut self, task: &Task, outcome: &Outcome) {
@@ -477,6 +477,18 @@ impl Running<'_> {
         self.shown = self.method.search();
     }
 
+    /// Says what a lossy search may have missed, and what to do about it.
+    fn explain_lost(&mut self, task: &Task, lost: Option<Lost>, budget: u64, outcome: &Outcome) {
+        if let Some((asked, table, omissions)) = lost {
+            self.explain_omissions(task, omissions);
+            // Of several searches, the one that lost most has advice.
+            if omissions.expected >= self.most_omissions {
+                self.most_omissions = omissions.expected;
+                self.recommendation = recommend(asked, table, budget, outcome, omissions);
+            }
+        }
+    }
+
     /// Says what a lossy search may have missed.
     fn explain_omissions(&mut self, task: &Task, omissions: Omissions) {
         let all = &mut self.statistics;
@@ -487,18 +499,24 @@ impl Running<'_> {
         self.reasons.push(Reason { code: ReasonCode::Lossy, message });
     }
 
-    /// Replays each error found and adds those that are new.
-    fn take_errors(&mut self, task: &Task, found: Vec<Found>) -> Result<(), Error> {
+    /// Replays each error found in a program, and adds those that are new.
+    fn take_errors(
+        &mut self,
+        task: &Task,
+        searched: &Arc<Program>,
+        found: Vec<Found>,
+    ) -> Result<(), Error> {
         let program = self.check.model.program.clone();
-        for found in found {
+        let fairness = self.check.fairness;
+        for mut found in found {
             let violation = found.violation;
-            let claim = task.options.claim.filter(|_| violation == Violation::ClaimEnd);
-            let enough = self.check.errors > 0 && self.errors.len() >= self.check.errors;
-            if enough || !self.places.insert((Place::of(violation), claim)) {
-                continue;
+            let of_property = matches!(violation, Violation::ClaimEnd | Violation::Cycle);
+            let property = of_property.then(|| task.name.clone());
+            if self.places.insert((Place::of(violation), property)) {
+                shorten(searched, task, &mut found);
+                confirm(&self.check.model, searched, task, fairness, &found)?;
+                self.errors.push(reported(&program, task, found));
             }
-            confirm(&program, task, &found)?;
-            self.errors.push(reported(&program, task, found));
         }
         Ok(())
     }
@@ -559,49 +577,83 @@ impl Running<'_> {
     }
 }
 
-/// Makes sure that the model does what a run says, before anybody is told. The machine is a fresh
-/// one, so that nothing the search did to its own can make a wrong run look right.
-fn confirm(program: &Arc<Program>, task: &Task, found: &Found) -> Result<(), Error> {
-    let machine = Machine::new(program.clone(), task.options.clone(), Arc::default())
-        .map_err(|error| Error::Internal(error.describe()))?;
-    spinward_trail::confirm(&machine, &found.steps, Some(found.violation), None).map_err(|misfit| {
-        Error::Internal(format!(
-            "the run to an error ({}) does not replay, {misfit}",
-            found.violation.describe(program)
-        ))
-    })
-}
-
 fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
     let violation = found.violation;
     let element = violation.transition().map(|id| program.element(program.transition(id).element));
     let watcher = match violation {
-        Violation::ClaimEnd => task.options.claim,
+        Violation::ClaimEnd | Violation::Cycle => task.options.claim,
         Violation::TraceMismatch | Violation::TraceComplete => program.trace,
         _ => None,
     };
     let watcher = watcher.map(|body| program.automaton(body));
     let span = element.map(|it| it.span).or(watcher.map(|it| it.span));
     let condition = violation.condition().map(|number| &program.conditions[number as usize]);
+    let judge = task.judge.filter(|_| matches!(violation, Violation::ClaimEnd | Violation::Cycle));
+    let formula = match judge {
+        Some(Judge::Formula(number)) => Some(&program.formulas[number]),
+        _ => None,
+    };
+    let span = span.or(formula.map(|formula| formula.span));
     let property = match (condition, element, watcher) {
         (Some(condition), ..) => condition.text.clone(),
         (_, Some(element), _) => element.text.clone(),
         (_, _, Some(automaton)) => automaton.name.clone(),
-        (None, None, None) => "no invalid end state".into(),
+        (None, None, None) => match (formula, judge) {
+            (Some(formula), _) => formula.name.clone().unwrap_or_else(|| formula.text.clone()),
+            (None, Some(Judge::Labels)) => "no acceptance cycle".into(),
+            (None, Some(Judge::Automaton)) => task.name.clone(),
+            (None, Some(_)) => "no non-progress cycle".into(),
+            (None, None) => "no invalid end state".into(),
+        },
     };
+    let (kind, message) = match (judge, formula, violation) {
+        (_, Some(formula), Violation::ClaimEnd) => {
+            (violation.kind(), format!("does not hold, whatever comes after: {}", told(formula)))
+        }
+        (_, Some(formula), _) => (violation.kind(), format!("does not hold: {}", told(formula))),
+        (Some(Judge::Labels), _, Violation::Cycle) => (
+            violation.kind(),
+            "acceptance cycle: a run comes through `accept` again and again".into(),
+        ),
+        (Some(Judge::Automaton), _, _) => {
+            (violation.kind(), "the claim accepts a run of the model".into())
+        }
+        (Some(Judge::NonProgress), _, _) => (
+            "non-progress-cycle",
+            "non-progress cycle: a run goes on for ever without coming through `progress`".into(),
+        ),
+        _ => (violation.kind(), violation.describe(program)),
+    };
+    let start = found.cycle.map(|start| length(&found.steps[..start]));
     ReportedError {
-        kind: violation.kind(),
+        kind,
         property,
-        message: violation.describe(program),
+        message,
         file: span.map(|span| program.source.path(span).display().to_string()),
         line: span.map(|span| program.source.line(span)),
         steps: length(&found.steps),
-        cycle_start: None,
+        cycle_start: start,
         trail: None,
         shortest: found.shortest,
         occurrences: found.occurrences,
         run: found.steps,
         watched: task.options.clone(),
         violation,
+    }
+}
+
+/// Takes what tells that a process does not keep to what another one claims out of what a search found.
+fn take_broken_claim(outcome: &mut Outcome) -> Option<Violation> {
+    let is_claim = |found: &Found| matches!(found.violation, Violation::NotExclusive { .. });
+    let broken = outcome.errors.iter().find(|found| is_claim(found)).map(|found| found.violation);
+    outcome.errors.retain(|found| !is_claim(found));
+    broken
+}
+
+/// A formula with its name.
+fn told(formula: &Formula) -> String {
+    match &formula.name {
+        Some(name) => format!("ltl {name} {{ {} }}", formula.text),
+        None => formula.text.clone(),
     }
 }

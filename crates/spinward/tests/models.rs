@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use spinward::{Check, Model, Optimize, Por, Property, Report, Search, Verdict};
+use spinward::{Check, Fairness, Model, Optimize, Por, Property, Report, Search, Verdict};
 use spinward_promela::Options;
 
 /// States of a model that a debug build can search in a moment.
@@ -29,18 +29,38 @@ struct Setting {
     errors: Option<u64>,
     /// Steps of a shortest run to an error.
     shortest: Option<usize>,
+    #[serde(default)]
+    claims: Vec<Temporal>,
+    #[serde(default)]
+    acceptance: Vec<Temporal>,
+    #[serde(default)]
+    non_progress: Vec<Temporal>,
+}
+
+/// What SPIN says of infinite runs.
+#[derive(Deserialize)]
+struct Temporal {
+    #[serde(default)]
+    name: Option<String>,
+    fair: bool,
+    verdict: String,
+    error: Option<String>,
 }
 
 impl Setting {
-    /// The whole search for safety, by this algorithm; of all there is, or of what makes a difference.
-    fn check(&self, search: Search, all: bool) -> Report {
+    fn model(&self) -> Model {
         let defines = self.defines.iter().map(|define| match define.split_once('=') {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (define.clone(), "1".to_owned()),
         });
         let options = Options { defines: defines.collect(), ..Options::default() };
-        let model = Model::load(&folder().join(&self.file), &options).expect("a correct text");
-        let mut check = Check::new(model).property(Property::Safety).search(search).errors(0);
+        Model::load(&folder().join(&self.file), &options).expect("a correct text")
+    }
+
+    /// The whole search for safety, by this algorithm; of all there is, or of what makes a difference.
+    fn check(&self, search: Search, all: bool) -> Report {
+        let mut check =
+            Check::new(self.model()).property(Property::Safety).search(search).errors(0);
         if all {
             check = check.por(Por::Off).optimize(Optimize::None);
         }
@@ -83,16 +103,56 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// What is said of infinite runs, with the property that it is said of.
+    fn temporal(&self) -> impl Iterator<Item = (Property, &Temporal)> {
+        let never = || "never_0".to_owned();
+        let claim = move |it: &Temporal| Property::Ltl(it.name.clone().unwrap_or_else(never));
+        let claims = self.claims.iter().map(move |it| (claim(it), it));
+        let acceptance = self.acceptance.iter().map(|it| (Property::Acceptance, it));
+        let non_progress = self.non_progress.iter().map(|it| (Property::NonProgress, it));
+        claims.chain(acceptance).chain(non_progress)
+    }
+
+    /// How the answers about infinite runs differ from SPIN's, in words.
+    fn temporal_differences(&self, search: Search, all: bool) -> Vec<String> {
+        let mut differences = Vec::new();
+        for (property, spins) in self.temporal() {
+            let fairness = if spins.fair { Fairness::Weak } else { Fairness::None };
+            let mut check = Check::new(self.model()).property(property.clone());
+            check = check.search(search).fairness(fairness);
+            if all {
+                check = check.por(Por::Off).optimize(Optimize::None);
+            }
+            let report = check.run().expect("a check of this model is possible");
+            let ours = match report.verdict {
+                Verdict::Violated => ("violated", report.errors.first().map(|it| it.kind)),
+                Verdict::Verified => ("verified", None),
+                _ => ("incomplete", None),
+            };
+            if ours != (spins.verdict.as_str(), spins.error.as_deref()) {
+                let name = format!("{} {}", self.file, self.defines.join(" "));
+                differences.push(format!("{name}: {property:?}, {fairness}: {ours:?} by {search}"));
+            }
+        }
+        differences
+    }
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
 }
 
-fn compare_all(search: Search, all: bool) {
+fn settings() -> Vec<Setting> {
     let text = fs::read_to_string(folder().join("expected.json")).expect("it is there");
     let expected: Expected = serde_json::from_str(&text).expect("it has this form");
-    let small = |it: &&Setting| it.states.is_none_or(|states| states <= SMALL);
-    let settings = expected.models.iter().filter(|it| !cfg!(debug_assertions) || small(it));
-    let differences: Vec<_> = settings.flat_map(|it| it.differences(search, all)).collect();
+    let small = |it: &Setting| it.states.is_none_or(|states| states <= SMALL);
+    expected.models.into_iter().filter(|it| !cfg!(debug_assertions) || small(it)).collect()
+}
+
+fn compare_all(search: Search, all: bool) {
+    let settings = settings();
+    let differences: Vec<_> = settings.iter().flat_map(|it| it.differences(search, all)).collect();
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
@@ -116,4 +176,19 @@ fn no_search_misses_an_error_by_what_it_leaves_out() {
     for search in [Search::Dfs, Search::Bfs, Search::Auto] {
         compare_all(search, false);
     }
+}
+
+#[test]
+fn infinite_runs_are_judged_as_spin_does() {
+    let settings = settings();
+    let mut answers = 0;
+    for search in [Search::Auto, Search::Ndfs, Search::Indfs, Search::Se05, Search::Tau03] {
+        for all in [true, false] {
+            answers += settings.iter().flat_map(Setting::temporal).count();
+            let differences: Vec<_> =
+                settings.iter().flat_map(|it| it.temporal_differences(search, all)).collect();
+            assert!(differences.is_empty(), "{differences:#?}");
+        }
+    }
+    assert!(answers > 100, "the models have properties of infinite runs");
 }

@@ -129,10 +129,24 @@ pub fn confirm(
         if !moves.is_empty() {
             return misfit("the cycle has no steps, but the model can move".into());
         }
-    } else if cycle_start.is_some() && loop_state.as_ref() != Some(&outcome.last) {
-        return misfit("the cycle does not come back to where it started".into());
+    } else if cycle_start.is_some() {
+        let start = loop_state.map(|config| settled(machine, config));
+        if start != Some(settled(machine, outcome.last)) {
+            return misfit("the cycle does not come back to where it started".into());
+        }
     }
     Ok(())
+}
+
+/// A place of a run as searches see it: who waits inside of an atomic sequence lets others go on, and a system that
+/// cannot move leaves it to the claim.
+fn settled(machine: &Machine, config: Config) -> Config {
+    let mut walker = Walker { config, ..Walker::new(machine) };
+    let (moves, _) = walker.moves();
+    let free = Config { exclusive: None, ..walker.config.clone() };
+    let (others, _) = machine.moves(&free, &mut walker.scratch);
+    let same = moves.iter().map(|it| &it.steps).eq(others.iter().map(|it| &it.steps));
+    if same { free } else { walker.config }
 }
 
 /// The move that takes the next steps; the longest, if one is the start of another.

@@ -9,8 +9,8 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, SigRef, Type, Valu
 use cranelift_frontend::FunctionBuilder;
 use spinward_program::Program;
 use spinward_program::ir::{
-    Action, BinaryOp, ChannelTest, ChannelType, ChannelTypeId, Expr, Place, ReceiveArg, Scalar,
-    Space, Transition, UnaryOp,
+    Action, BinaryOp, BodyId, ChannelTest, ChannelType, ChannelTypeId, Expr, Place, ReceiveArg,
+    Scalar, Space, Transition, UnaryOp,
 };
 
 use super::kinds::{KindEntry, Kinds};
@@ -53,11 +53,19 @@ pub(super) enum Helper {
     Answer,
     CloseGap,
     OpenGap,
+    Oldest,
 }
 
 impl Helper {
-    pub const ALL: [Self; 6] =
-        [Self::Fork, Self::Die, Self::Create, Self::Answer, Self::CloseGap, Self::OpenGap];
+    pub const ALL: [Self; 7] = [
+        Self::Fork,
+        Self::Die,
+        Self::Create,
+        Self::Answer,
+        Self::CloseGap,
+        Self::OpenGap,
+        Self::Oldest,
+    ];
 
     fn address(self) -> usize {
         let function = match self {
@@ -67,6 +75,7 @@ impl Helper {
             Self::Answer => walk::answer as *const (),
             Self::CloseGap => walk::close_gap as *const (),
             Self::OpenGap => walk::open_gap as *const (),
+            Self::Oldest => walk::oldest as *const (),
         };
         function as usize
     }
@@ -80,6 +89,7 @@ impl Helper {
             Self::Create => (vec![pointer, pointer, number, number], Some(number)),
             Self::Answer => (vec![pointer, pointer, number], Some(types::I64)),
             Self::CloseGap | Self::OpenGap => (vec![pointer, number, number], None),
+            Self::Oldest => (vec![pointer, number], Some(number)),
         }
     }
 }
@@ -158,8 +168,8 @@ impl<'a> Emitter<'a, '_> {
                 let truth = self.condition(expr);
                 self.builder.ins().uextend(types::I32, truth)
             }
-            Expr::RemoteVar { body, pid: Some(pid), place } => {
-                let pid = self.value(pid);
+            Expr::RemoteVar { body, pid, place } => {
+                let pid = self.remote(*body, pid.as_deref());
                 let lives = self.lives(pid);
                 let kind = body.0;
                 self.choose(
@@ -183,8 +193,7 @@ impl<'a> Emitter<'a, '_> {
                     |e| e.number(0),
                 )
             }
-            Expr::RemoteVar { pid: None, .. }
-            | Expr::Priority
+            Expr::Priority
             | Expr::NonProgress
             | Expr::Enabled(_)
             | Expr::PcValue(_)
@@ -247,8 +256,8 @@ impl<'a> Emitter<'a, '_> {
                 }
             }
             Expr::Poll { channel, random, args } => self.receivable(channel, *random, args),
-            Expr::RemoteLabel { pid: Some(pid), state, .. } => {
-                let pid = self.value(pid);
+            Expr::RemoteLabel { body, pid, state } => {
+                let pid = self.remote(*body, pid.as_deref());
                 let lives = self.lives(pid);
                 let state = i64::from(state.0);
                 self.choose(
@@ -262,7 +271,6 @@ impl<'a> Emitter<'a, '_> {
                     |e| e.truth(false),
                 )
             }
-            Expr::RemoteLabel { pid: None, .. } => self.no_truth(),
             _ => {
                 let value = self.value(expr);
                 self.builder.ins().icmp_imm_s(IntCC::NotEqual, value, 0)
@@ -358,6 +366,29 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Whether a process with this number lives.
+    /// The number of the process that is asked about.
+    fn remote(&mut self, body: BodyId, pid: Option<&Expr>) -> Value {
+        match pid {
+            Some(pid) => self.value(pid),
+            None => {
+                let body = self.number(body.0 as i32);
+                self.call(Helper::Oldest, &[self.env, body])
+            }
+        }
+    }
+
+    /// Stores which of some conditions hold, the first as the lowest bit.
+    pub fn values(&mut self, conditions: &[&Expr]) {
+        let mut values = self.builder.ins().iconst(types::I64, 0);
+        for (bit, condition) in conditions.iter().enumerate() {
+            let holds = self.condition(condition);
+            let holds = self.builder.ins().uextend(types::I64, holds);
+            let holds = self.builder.ins().ishl_imm_u(holds, bit as i64);
+            values = self.builder.ins().bor(values, holds);
+        }
+        self.builder.ins().store(flags(), values, self.env, Env::VALUES as i32);
+    }
+
     fn lives(&mut self, pid: Value) -> Value {
         let count = self.env_field(Env::PROCESS_COUNT);
         self.builder.ins().icmp(IntCC::UnsignedLessThan, pid, count)

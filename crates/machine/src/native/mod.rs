@@ -77,6 +77,8 @@ pub(crate) struct Native {
     receives: Vec<u64>,
     /// By transition: whether a cycle inside of an atomic sequence may end with it.
     closes_cycle: Vec<bool>,
+    /// Which of the watched conditions hold.
+    values: Option<Function>,
     /// How many fields a message, and how many arguments a process can have.
     fields: usize,
     /// Tables that the code has the addresses of.
@@ -127,6 +129,7 @@ impl Native {
         program: &Program,
         header: &Header,
         traced: bool,
+        watched: &[u32],
         stop: &AtomicBool,
     ) -> Result<Self, Failed> {
         let kinds = Kinds::new(program, header);
@@ -155,6 +158,13 @@ impl Native {
                 declared.push((moves, answers));
             }
         }
+        let values = match watched {
+            [] => None,
+            watched if watched.iter().any(|&it| program.conditions[it as usize].asks_timeout) => {
+                None
+            }
+            watched => Some(compiler.values(watched)?),
+        };
         let module = compiler.finish()?;
         let function = |id: FuncId| {
             let code = module.get_finalized_function(id);
@@ -176,6 +186,7 @@ impl Native {
             starts,
             receives: received(program, &kinds),
             closes_cycle: chains::closing(program),
+            values: values.map(function),
             fields: messages.chain(arguments).max().unwrap_or(0),
             _kinds: kinds,
             _code: Code(ManuallyDrop::new(module)),
@@ -341,6 +352,13 @@ impl<'a> Compiler<'a> {
                 e.take_offered(id, transition);
             }
         })
+    }
+
+    /// The function that tells which of some conditions hold.
+    fn values(&mut self, watched: &[u32]) -> Result<FuncId, Failed> {
+        let conditions = &self.target.program.conditions;
+        let watched: Vec<_> = watched.iter().map(|&it| &conditions[it as usize].expr).collect();
+        self.function(|e| e.values(&watched))
     }
 
     fn transitions(&self, ids: Range<u32>) -> Vec<(TransitionId, &'a Transition)> {

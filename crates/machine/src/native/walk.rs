@@ -48,9 +48,12 @@ pub(super) struct Env {
     /// The number of the channel on which a message is offered.
     offered: i32,
     offered_fields: u32,
+    /// Which of the watched conditions hold.
+    values: u64,
 }
 
 impl Env {
+    pub const VALUES: usize = offset_of!(Self, values);
     pub const CHANNELS: usize = offset_of!(Self, channels);
     pub const PROCESSES: usize = offset_of!(Self, processes);
     pub const TRIED: usize = offset_of!(Self, tried);
@@ -186,6 +189,7 @@ impl Default for Walk {
                 timeout: 0,
                 offered: 0,
                 offered_fields: 0,
+                values: 0,
             },
             machine: std::ptr::null(),
             native: std::ptr::null(),
@@ -261,6 +265,20 @@ impl Walk {
             self.used = start;
         }
         known
+    }
+
+    /// Which of the watched conditions hold in a state, the first as the lowest bit; none: compiled code does not
+    /// know.
+    pub fn values(&mut self, native: &Native, shape: &Shape, state: &[u8]) -> Option<u64> {
+        assert!(state.len() == shape.bytes, "a state is as long as its shape says");
+        let function = native.values?;
+        self.look_at(shape);
+        self.env.timeout = 0;
+        let walk: *mut Self = self;
+        let state = state.as_ptr().cast_mut();
+        // SAFETY: the state is of its shape, and is not changed. `walk` begins with its `Env`.
+        let known = unsafe { function(walk, state, state) == 0 };
+        known.then_some(self.env.values)
     }
 
     /// Whether moves should be told before there is no room for more.
@@ -660,6 +678,17 @@ pub(super) unsafe extern "C" fn close_gap(at: *mut u8, first: u32, bytes: u32) {
     let all = unsafe { std::slice::from_raw_parts_mut(at, bytes) };
     all.copy_within(first.., 0);
     all[bytes - first..].fill(0);
+}
+
+/// The number of the oldest process of a type; more than there are processes, if there is none.
+///
+/// # Safety
+/// `walk` is that of the call under way.
+pub(super) unsafe extern "C" fn oldest(walk: *const Walk, body: u32) -> u32 {
+    // SAFETY: nobody changes the walk meanwhile; shapes live as long as the machine.
+    let shape = unsafe { &*(*walk).shape };
+    let found = shape.processes.iter().position(|process| process.kind.0 == body);
+    found.map_or(u32::MAX, |number| number as u32)
 }
 
 /// Moves all but the last `first` of `bytes` bytes that far up.

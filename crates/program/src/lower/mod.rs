@@ -8,6 +8,7 @@
 mod action;
 mod expr;
 mod flow;
+mod formula;
 mod init;
 mod layout;
 mod remote;
@@ -30,9 +31,10 @@ use self::table::{Flags, Table};
 use crate::exclusive::{Exclusive, Written};
 use crate::independence::End;
 use crate::ir::{
-    Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, InitStep,
-    Program, StateId, Transition, Uses,
+    Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, Formula,
+    InitStep, Program, StateId, Transition, Uses,
 };
+use crate::optimize::is_process;
 
 /// Makes the program of a model that has no errors so far. What SPIN finds only at this stage comes
 /// back as diagnostics; there is no program if one of them is an error.
@@ -54,6 +56,29 @@ pub fn lower(loaded: &Loaded) -> (Option<Program>, Vec<Diagnostic>) {
     diagnostics.extend(flow.diagnostics);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     (program.filter(|_| !failed), diagnostics)
+}
+
+/// Adds a condition; its number.
+fn ask(conditions: &mut Vec<Condition>, text: &str, expr: Expr) -> u32 {
+    conditions.push(Condition { text: text.into(), expr, given: false, asks_timeout: false });
+    conditions.len() as u32 - 1
+}
+
+/// Adds the conditions that a process is at a label of a kind.
+fn ask_for_labels(
+    conditions: &mut Vec<Condition>,
+    automata: &[Automaton],
+    is_one: fn(&ControlState) -> bool,
+) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for automaton in automata.iter().filter(|it| is_process(it.kind)) {
+        for (number, _) in automaton.states.iter().enumerate().filter(|(_, it)| is_one(it)) {
+            let (body, state) = (automaton.body, StateId(number as u16));
+            let expr = Expr::RemoteLabel { body, pid: None, state };
+            numbers.push(ask(conditions, &format!("{}@{number}", automaton.name), expr));
+        }
+    }
+    numbers
 }
 
 fn take_errors(flow: &mut Flow<'_>) -> Option<Vec<Diagnostic>> {
@@ -174,7 +199,12 @@ impl<'f, 'a> Assembly<'f, 'a> {
             automata.push(self.automaton(BodyId(i as u32), locals, init, &actions, numbers));
         }
         self.use_of_units(&self.loaded.model);
-        let conditions = self.conditions();
+        let mut conditions = self.conditions();
+        let formulas = self.formulas(&mut conditions);
+        let atoms = self.atoms(&mut conditions);
+        let non_progress = ask(&mut conditions, "np_", Expr::NonProgress);
+        let accepting = ask_for_labels(&mut conditions, &automata, |state| state.accept);
+        let progressing = ask_for_labels(&mut conditions, &automata, |state| state.progress);
         let claims = self.claims();
 
         let mut start = Vec::new();
@@ -207,6 +237,11 @@ impl<'f, 'a> Assembly<'f, 'a> {
             claims: of_kind(&[BodyKind::Never]),
             trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace]).first().copied(),
             conditions,
+            formulas,
+            atoms,
+            non_progress,
+            accepting,
+            progressing,
             exclusive: Exclusive::default(),
             uses: context.uses,
         };
@@ -240,10 +275,41 @@ impl<'f, 'a> Assembly<'f, 'a> {
             .map(|given| Condition {
                 text: given.text.clone(),
                 expr: self.context.expr(&given.expr),
+                given: true,
+                asks_timeout: false,
             })
             .collect();
         self.context.uses.priorities = priorities;
         conditions
+    }
+
+    /// What an automaton beside the model asks of single states.
+    fn atoms(&mut self, conditions: &mut Vec<Condition>) -> Vec<u32> {
+        let uses = self.context.uses;
+        let atoms = self.loaded.atoms.iter();
+        let numbers = atoms.map(|atom| ask(conditions, &atom.text, self.context.expr(&atom.expr)));
+        let numbers = numbers.collect();
+        self.context.uses = uses;
+        numbers
+    }
+
+    /// The formulas of the model and beside it; what they ask of single states becomes conditions.
+    fn formulas(&mut self, conditions: &mut Vec<Condition>) -> Vec<Formula> {
+        let Loaded { model, formulas: given, .. } = self.loaded;
+        let mut formulas = Vec::new();
+        for unit in &model.units {
+            if let Unit::Ltl(ltl) = unit {
+                let name = ltl.name.as_ref().map(|name| name.text.clone());
+                formulas.push(self.context.formula(name, &ltl.formula, ltl.span, conditions));
+            }
+        }
+        for given in given {
+            let span = given.expr.span;
+            let mut formula = self.context.formula(None, &given.expr, span, conditions);
+            formula.text.clone_from(&given.text);
+            formulas.push(formula);
+        }
+        formulas
     }
 
     /// What processes claim to use alone.

@@ -3,7 +3,7 @@
 use super::errors::Opener;
 use super::{Parser, Result, fail};
 use crate::ast::{Expr, Ltl, Model, Unit};
-use crate::token::{Punct, Token};
+use crate::token::{Punct, Token, TokenKind};
 use crate::{Diagnostic, SourceMap};
 
 /// A temporal formula that stands alone, about a model that has been parsed. Its names are numbered
@@ -14,6 +14,22 @@ pub fn parse_formula(
     source: &mut SourceMap,
 ) -> std::result::Result<Expr, Diagnostic> {
     alone(tokens, model, source, |p| p.formula()).map_err(|problem| *problem)
+}
+
+/// A temporal formula about no model in particular. Whatever name can be that of a process type, in
+/// `P[i]:x`, is taken for one.
+pub fn parse_formula_alone(
+    tokens: Vec<Token>,
+    source: &mut SourceMap,
+) -> std::result::Result<Expr, Diagnostic> {
+    let names = tokens.iter().filter_map(|token| match &token.kind {
+        TokenKind::Ident(name) => Some(name.clone()),
+        _ => None,
+    });
+    let names = names.collect();
+    let mut parser = Parser::new(tokens, source);
+    parser.declared.all_proctypes = names;
+    parser.whole(|p| p.formula()).map_err(|problem| *problem)
 }
 
 /// An expression that stands alone, about a model that has been parsed. Its names are numbered
@@ -41,15 +57,21 @@ fn alone(
             parser.declared.all_proctypes.insert(name.clone());
         }
     }
-    let expr = parse(&mut parser)?;
-    if !parser.at_end() {
-        return fail(parser.unexpected("an operator or the end"));
-    }
+    let expr = parser.whole(parse)?;
     model.names = parser.names;
     Ok(expr)
 }
 
 impl Parser<'_> {
+    /// An expression or formula, after which nothing comes.
+    fn whole(&mut self, parse: fn(&mut Self) -> Result<Expr>) -> Result<Expr> {
+        let expr = parse(self)?;
+        if !self.at_end() {
+            return fail(self.unexpected("an operator or the end"));
+        }
+        Ok(expr)
+    }
+
     /// A formula; outside of one its words are ordinary names. The caller says where that is.
     fn formula(&mut self) -> Result<Expr> {
         self.in_formula = true;

@@ -36,7 +36,7 @@ use crate::source::Span;
 use crate::token::{Punct, Token, TokenKind};
 use crate::{Diagnostic, SourceMap};
 
-pub use formula::{parse_expression, parse_formula};
+pub use formula::{parse_expression, parse_formula, parse_formula_alone};
 pub use keywords::is_keyword;
 
 use errors::Opener;

@@ -64,6 +64,12 @@ pub struct Options {
     /// `--invariant EXPR`: expressions about the model. They are read after it, so that its macros
     /// can be used in them.
     pub conditions: Vec<String>,
+    /// `--ltl FORMULA`: temporal formulas about the model, to be read with it.
+    pub formulas: Vec<String>,
+    /// `--claim FILE`: a never claim, to be read as if it stood at the end of the model, and its file.
+    pub claim: Option<(PathBuf, String)>,
+    /// What an automaton given beside the model asks of single states: expressions about it.
+    pub atoms: Vec<String>,
 }
 
 /// Turns a file and all it includes into tokens, the last of them the end of the text.

@@ -1,0 +1,200 @@
+//! Runs that come through places labelled `accept` again and again.
+//!
+//! As in SPIN's verifier, the place of a never claim counts, and that of each process. A state counts for the
+//! edges that leave it; so do places that are passed inside of an atomic sequence. When nobody can move, the last
+//! state is repeated for ever, as it is for a claim, which sees to that itself.
+
+use std::ops::ControlFlow;
+
+use spinward_program::ir::{BodyId, StateId, Transition, TransitionId};
+use spinward_property::components::Components;
+use spinward_property::{Automaton, Edge, Label};
+
+use crate::Machine;
+use crate::explore::Scratch;
+use crate::memory::load_u16;
+use crate::system::{Cycles, Flow, Marks, Sink, Step, System};
+use crate::violation::Violation;
+
+/// The machine with edges marked that come from, or through, a place labelled `accept`.
+#[derive(Debug)]
+pub struct Labelled<'m> {
+    machine: &'m Machine,
+    /// By body and local state: whether it is labelled.
+    labels: Vec<Vec<bool>>,
+    /// By transition: whether it leads to a label.
+    leads: Vec<bool>,
+    /// Whether some process has a label.
+    in_processes: bool,
+    /// By local state of the claim: its component, if only the claim has labels.
+    components: Vec<(u32, Cycles)>,
+}
+
+impl<'m> Labelled<'m> {
+    /// A machine, and the claim it has, if any.
+    pub fn new(machine: &'m Machine) -> Self {
+        let program = machine.program();
+        let claim = machine.options().claim;
+        let labels: Vec<Vec<bool>> = program
+            .automata
+            .iter()
+            .map(|automaton| automaton.states.iter().map(|state| state.accept).collect())
+            .collect();
+        let bodies = program.automata.iter().zip(&labels);
+        let is_process =
+            |body: BodyId| !program.claims.contains(&body) && program.trace != Some(body);
+        let in_processes = bodies
+            .filter(|(automaton, _)| is_process(automaton.body))
+            .any(|(_, labels)| labels.contains(&true));
+        let components = match claim {
+            Some(claim) if !in_processes => components(machine, claim, &labels[claim.0 as usize]),
+            _ => Vec::new(),
+        };
+        let leads = program
+            .transitions
+            .iter()
+            .map(|transition| labels[transition.body.0 as usize][usize::from(transition.to.0)]);
+        let leads = leads.collect();
+        Self { machine, labels, leads, in_processes, components }
+    }
+
+    fn is_labelled(&self, body: BodyId, state: StateId) -> bool {
+        self.labels[body.0 as usize][usize::from(state.0)]
+    }
+
+    /// Whether the claim, or a process, is at a label in a state.
+    fn rests_at_label(&self, state: &[u8], scratch: &mut Scratch) -> bool {
+        let Machine { header, options, .. } = self.machine;
+        if let (Some(at), Some(claim)) = (header.claim, options.claim)
+            && self.is_labelled(claim, StateId(load_u16(state, at)))
+        {
+            return true;
+        }
+        self.in_processes
+            && self.machine.shape_in(state, scratch).processes.iter().any(|process| {
+                self.is_labelled(process.kind, StateId(load_u16(state, process.offset)))
+            })
+    }
+
+    /// Whether a step leads to a label.
+    fn leads_to_label(&self, transition: TransitionId) -> bool {
+        self.leads[transition.0 as usize]
+    }
+
+    /// What a state gives all of its edges.
+    fn marks(&self, state: &[u8], scratch: &mut Scratch) -> Marks {
+        if self.rests_at_label(state, scratch) { Marks::one(0) } else { Marks::default() }
+    }
+}
+
+/// Who tells edges with their marks.
+struct Marking<'a, 'm> {
+    labelled: &'a Labelled<'m>,
+    /// What the state gives all of its edges.
+    marks: Marks,
+    /// Whether somebody moved, or went wrong.
+    any: bool,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Marking<'_, '_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.any = true;
+        let passes = steps.iter().any(|step| self.labelled.leads_to_label(step.transition));
+        let marks = if passes { Marks::one(0) } else { self.marks };
+        self.sink.marked(state, steps, marks)
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        self.any |= !steps.is_empty();
+        self.sink.violation(violation, steps)
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        self.sink.working(bytes)
+    }
+}
+
+impl System for Labelled<'_> {
+    type Scratch = Scratch;
+
+    fn scratch(&self) -> Scratch {
+        self.machine.scratch()
+    }
+
+    fn absorb(&self, scratch: &mut Scratch, other: Scratch) {
+        self.machine.absorb(scratch, other);
+    }
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        self.machine.initial(out);
+    }
+
+    fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
+        let marks = self.marks(state, scratch);
+        let mut marking = Marking { labelled: self, marks, any: false, sink };
+        self.machine.expand(state, scratch, &mut marking)?;
+        if !marking.any && marks != Marks::default() && self.machine.options().claim.is_none() {
+            marking.sink.marked(state, &[], marks)?;
+        }
+        Flow::Continue(())
+    }
+
+    fn reduces(&self) -> bool {
+        self.machine.reduces()
+    }
+
+    fn alone(&self, state: &[u8], from: usize, ever: bool) -> Option<usize> {
+        self.machine.alone(state, from, ever)
+    }
+
+    fn expand_alone(
+        &self,
+        state: &[u8],
+        actor: usize,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), bool> {
+        let marks = self.marks(state, scratch);
+        let mut marking = Marking { labelled: self, marks, any: false, sink };
+        self.machine.expand_alone(state, actor, scratch, &mut marking)
+    }
+
+    fn sets(&self) -> Option<u32> {
+        Some(1)
+    }
+
+    fn component(&self, state: &[u8]) -> (u32, Cycles) {
+        let known = self
+            .machine
+            .header
+            .claim
+            .and_then(|at| self.components.get(usize::from(load_u16(state, at))));
+        known.copied().unwrap_or((0, Cycles::Judged))
+    }
+
+    fn layout(&self, state: &[u8]) -> u32 {
+        self.machine.layout(state)
+    }
+
+    fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
+        self.machine.key(state)
+    }
+}
+
+/// The strongly connected components of a claim, by local state: of each whether its cycles come through
+/// labels (Edelkamp, Lluch Lafuente, Leue, *Directed explicit-state model checking*, section 7.1).
+fn components(machine: &Machine, claim: BodyId, labels: &[bool]) -> Vec<(u32, Cycles)> {
+    let program = machine.program();
+    let claim = program.automaton(claim);
+    let edge = |id: TransitionId| {
+        let Transition { from, to, .. } = program.transition(id);
+        let [from, to] = [from, to].map(|state| usize::from(state.0));
+        let marks = u64::from(labels[from] || labels[to]);
+        Edge { to: to as u32, marks, label: Label::truth() }
+    };
+    let states = claim.states.iter().map(|state| state.transition_ids().map(edge).collect());
+    let initial = u32::from(claim.initial.0);
+    let automaton = Automaton { atoms: 0, sets: 1, initial, states: states.collect() };
+    super::classified(&Components::of(&automaton))
+}

@@ -1,0 +1,225 @@
+//! Searches for infinite runs that are errors.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use spinward_machine::{Fair, Follower, Labelled, Machine, Options, Product, System, Violation};
+use spinward_program::Program;
+use spinward_program::independence::Conditions;
+use spinward_program::ir::Formula;
+use spinward_program::optimize::{Pass, Watched, optimize_by};
+use spinward_property::{Automaton, Edge, Label, translate};
+use spinward_search::emptiness::indfs::indfs;
+use spinward_search::emptiness::ndfs::ndfs;
+use spinward_search::emptiness::parallel::parallel;
+use spinward_search::emptiness::scc::ordered;
+use spinward_search::emptiness::se05::se05;
+use spinward_search::emptiness::strong::strong;
+use spinward_search::emptiness::tau03::tau03;
+use spinward_search::reduced::Reduced;
+use spinward_search::{Outcome, Progress, Request};
+
+use super::{Running, Systems, take_broken_claim};
+use crate::Error;
+use crate::memory;
+use crate::options::{Fairness, Search};
+use crate::plan::{Algorithm, Emptiness, Judge, Task};
+use crate::report::{Reason, ReasonCode};
+
+impl Running<'_> {
+    /// Runs a search for infinite runs that are errors, and for what is wrong on the way; tells if it counted on
+    /// what a process claims, and that does not hold.
+    pub(super) fn run_judged(
+        &mut self,
+        task: &Task,
+        judge: Judge,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Violation>, Error> {
+        let program = self.check.model.program.clone();
+        let before = memory::own_memory();
+        let follower = self.follower(&program, judge)?;
+        let is_terminal = follower.as_ref().is_some_and(Follower::is_terminal);
+        if self.check.max_depth.is_some() && !is_terminal {
+            self.reasons.push(Reason {
+                code: ReasonCode::NotChecked,
+                message: format!(
+                    "{} is not checked: --max-depth leaves out what never ends",
+                    task.name
+                ),
+            });
+            return Ok(None);
+        }
+        if !is_terminal {
+            self.note_exact_states();
+        }
+        let less = self.machine_of_less_to_judge(&program, task, judge)?;
+        let exclusive = less.as_ref().is_some_and(|less| less.options().exclusive);
+        let options = Options { exclusive, ..task.options.clone() };
+        let whole = self.machine(program.clone(), options)?;
+        let machine = less.as_ref().unwrap_or(&whole);
+        let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
+        let request = self.request(budget);
+        self.reduced |= machine.reduces();
+        let started = Instant::now();
+        let mut lost = None;
+        let mut outcome = match &follower {
+            None => self.judge(&Labelled::new(machine), &request, progress),
+            Some(follower) => {
+                let product = Product::new(machine, follower);
+                if is_terminal {
+                    let whole = Product::new(&whole, follower);
+                    let (less, reduces) = (less.is_some(), machine.reduces());
+                    let systems = Systems { whole: &whole, less, reduces };
+                    let scratch = &mut product.scratch();
+                    let found = self.search(&product, scratch, systems, &request, progress)?;
+                    lost = found.1;
+                    found.0
+                } else {
+                    self.judge(&product, &request, progress)
+                }
+            }
+        };
+        self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        if let Some(broken) = take_broken_claim(&mut outcome) {
+            return Ok(Some(broken));
+        }
+        self.count(task, &outcome);
+        self.explain(task, &outcome);
+        self.explain_lost(task, lost, budget, &outcome);
+        if outcome.errors.iter().any(|it| it.violation == Violation::TooManyForFairness) {
+            outcome.errors.retain(|it| it.violation != Violation::TooManyForFairness);
+            let message = format!("{}: more processes than fairness can be judged for", task.name);
+            self.reasons.push(Reason { code: ReasonCode::NotChecked, message });
+        }
+        self.take_errors(task, machine.program(), outcome.errors)?;
+        Ok(None)
+    }
+
+    /// Says what does not count where infinite runs are looked for.
+    fn note_exact_states(&mut self) {
+        if matches!(self.method.algorithm, Algorithm::Lossy(_) | Algorithm::Stateless) {
+            let store = self.method.store();
+            self.note(format!(
+                "for cycles all states are remembered, not as the store '{store}' does"
+            ));
+        }
+        if self.method.symmetric {
+            self.note("--symmetry has no effect on cycles".into());
+        }
+    }
+
+    /// Who follows runs and accepts those that are errors; none if labels of the model tell.
+    fn follower(&self, program: &Program, judge: Judge) -> Result<Option<Follower>, Error> {
+        let follower = match judge {
+            Judge::Labels => return Ok(None),
+            Judge::NonProgress => Follower::new(no_progress(), false),
+            Judge::Automaton => {
+                let Some(claim) = &self.check.model.claim else {
+                    return Err(Error::Internal("there is no claim".into()));
+                };
+                if claim.states.len() > usize::from(u16::MAX) {
+                    return Err(Error::Usage("the claim has more than 65535 states".into()));
+                }
+                Follower::new(Automaton::clone(claim), true)
+            }
+            Judge::Formula(number) => {
+                let formula = &program.formulas[number];
+                let wrong = translate(&formula.temporal.not())
+                    .map_err(|why| Error::Usage(format!("the formula '{}' {why}", formula.text)))?;
+                Follower::new(wrong, true)
+            }
+        };
+        Ok(Some(follower))
+    }
+
+    /// A machine that leaves out what makes no difference to who judges, if it may.
+    ///
+    /// Moves are left out, or made at once, only where nobody can tell: a formula without `X` does not see how often
+    /// a state is repeated, nor does who looks for labels. Who is fair to all sees who could move.
+    fn machine_of_less_to_judge(
+        &mut self,
+        program: &Arc<Program>,
+        task: &Task,
+        judge: Judge,
+    ) -> Result<Option<Machine>, Error> {
+        let asks_timeout = |&atom: &u32| program.conditions[atom as usize].asks_timeout;
+        let stutters = match judge {
+            Judge::Formula(number) => {
+                let Formula { temporal, atoms, .. } = &program.formulas[number];
+                temporal.stutter_invariant() && !atoms.iter().any(asks_timeout)
+            }
+            // A claim may count states.
+            Judge::Automaton => false,
+            Judge::Labels => task.options.claim.is_none(),
+            Judge::NonProgress => true,
+        };
+        let fair = self.check.fairness != Fairness::None;
+        let reduces = self.method.reduces && stutters && !fair;
+        let optimized = self.method.optimizes.map(|passes| {
+            let may_merge = stutters && !fair;
+            let passes: Vec<_> =
+                passes.iter().copied().filter(|&it| it != Pass::Merge || may_merge).collect();
+            let conditions = task.options.conditions();
+            let watched = Watched { claim: task.options.claim, stutters, conditions };
+            Arc::new(optimize_by(program, &watched, &passes))
+        });
+        if optimized.is_none() && !reduces {
+            return Ok(None);
+        }
+        let reduce = reduces.then_some(Conditions::ALL);
+        let exclusive = task.options.exclusive && reduces;
+        let options = Options { reduce, exclusive, ..task.options.clone() };
+        self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
+    }
+
+    /// Looks for runs that are errors, of those that are fair.
+    fn judge<S: System>(
+        &mut self,
+        system: &S,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Outcome {
+        let emptiness = self.method.emptiness;
+        self.shown = emptiness.search();
+        let fairness = match self.check.fairness {
+            Fairness::None if system.reduces() => {
+                return check(emptiness, &Reduced(system), request, progress);
+            }
+            Fairness::None => return check(emptiness, system, request, progress),
+            Fairness::Weak => spinward_machine::Fairness::Weak,
+            Fairness::Strong => spinward_machine::Fairness::Strong,
+        };
+        let system = &Fair::new(system, fairness);
+        if system.pairs() > 0 {
+            self.shown = Search::Scc;
+            return strong(system, &mut system.scratch(), request, progress);
+        }
+        check(emptiness, system, request, progress)
+    }
+}
+
+/// Looks for a run that is an error.
+fn check<S: System>(
+    emptiness: Emptiness,
+    system: &S,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let scratch = &mut system.scratch();
+    match emptiness {
+        Emptiness::Components(order) => ordered(system, scratch, request, order, progress),
+        Emptiness::Nested => ndfs(system, scratch, request, progress),
+        Emptiness::ImprovedNested => indfs(system, scratch, request, progress),
+        Emptiness::SchwoonEsparza => se05(system, scratch, request, progress),
+        Emptiness::Tauriainen => tau03(system, scratch, request, progress),
+        Emptiness::Parallel => parallel(system, scratch, request, progress),
+    }
+}
+
+/// Accepts runs that from some time on make no progress: SPIN's own claim for that.
+fn no_progress() -> Automaton {
+    let edge = |label: Label, marks, to| Edge { label, marks, to };
+    let np = || Label::literal(0, true);
+    let states = vec![vec![edge(Label::truth(), 0, 0), edge(np(), 0, 1)], vec![edge(np(), 1, 1)]];
+    Automaton { atoms: 1, sets: 1, initial: 0, states }
+}

@@ -1,0 +1,298 @@
+//! Properties of infinite runs: formulas, labels, fairness.
+
+use std::path::Path;
+
+use spinward::{
+    Check, Engine, Fairness, Model, Optimize, Por, Property, Report, Search, Store, Verdict,
+};
+
+const CHECKS: [Search; 8] = [
+    Search::Scc,
+    Search::SccShy,
+    Search::SccShyMinus,
+    Search::Ndfs,
+    Search::Indfs,
+    Search::Se05,
+    Search::Tau03,
+    Search::Cndfs,
+];
+
+/// The check of a property, or of a formula.
+fn check<'a>(text: &str, property: &Property) -> Check<'a> {
+    let formulas = match property {
+        Property::Ltl(formula) if !Property::is_name(formula) => vec![formula.clone()],
+        _ => Vec::new(),
+    };
+    let options = spinward_promela::Options { formulas, ..Default::default() };
+    let model = Model::from_text(Path::new("model.pml"), text.into(), &options);
+    let model = model.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    Check::new(model).property(property.clone())
+}
+
+fn run(check: Check<'_>) -> Report {
+    check.run().expect("the check runs")
+}
+
+/// Whether a property holds, by each check, with and without all that leaves out states; all must agree.
+fn holds(text: &str, property: Property, fairness: Fairness) -> bool {
+    let mut answers = Vec::new();
+    for search in CHECKS {
+        for (por, optimize) in [(Por::On, Optimize::Full), (Por::Off, Optimize::None)] {
+            for engine in [Engine::Compiled, Engine::Interpreter] {
+                let check = check(text, &property).search(search).fairness(fairness);
+                let report = run(check.por(por).optimize(optimize).engine(engine));
+                let answer = match report.verdict {
+                    Verdict::Verified => true,
+                    Verdict::Violated => false,
+                    other => panic!("{other:?} by {search}: {:?}", report.reasons),
+                };
+                answers.push((search, por, optimize, engine, answer));
+            }
+        }
+    }
+    let first = answers[0].4;
+    assert!(answers.iter().all(|it| it.4 == first), "{property:?} {fairness}: {answers:?}\n{text}");
+    first
+}
+
+fn ltl(text: &str, formula: &str) -> bool {
+    holds(text, Property::Ltl(formula.into()), Fairness::None)
+}
+
+/// One process that counts to three for ever.
+const COUNTER: &str = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }";
+
+#[test]
+fn formulas_of_one_process() {
+    for (formula, expected) in [
+        ("[] (x <= 3)", true),
+        ("[] (x < 3)", false),
+        ("<> (x == 3)", true),
+        ("[] <> (x == 3)", true),
+        ("<> [] (x == 3)", false),
+        ("[] (x == 2 -> <> (x == 0))", true),
+        ("(x < 2) U (x == 2)", true),
+        ("(x < 1) U (x == 2)", false),
+        ("(x == 1) V (x == 0)", false),
+        ("(x == 0) W (x == 1)", true),
+        ("[] (x == 0 -> (x == 0 U x == 1))", true),
+        ("(true)", true),
+        ("(false)", false),
+        ("always eventually (x == 0)", true),
+        ("eventually (x == 4)", false),
+    ] {
+        assert_eq!(ltl(COUNTER, formula), expected, "{formula}");
+    }
+}
+
+#[test]
+fn next_counts_steps() {
+    // A test and an assignment are a step each.
+    assert!(ltl(COUNTER, "X X (x == 1)"));
+    assert!(!ltl(COUNTER, "X (x == 1)"));
+    assert!(ltl(COUNTER, "[] (x == 1 -> (X (x == 1) || X (x == 2)))"));
+    let atomic =
+        "byte x; active proctype P() { do :: atomic { x < 3 -> x++ } :: x == 3 -> x = 0 od }";
+    assert!(ltl(atomic, "X (x == 1)"));
+}
+
+#[test]
+fn a_run_that_ends_repeats_its_last_state() {
+    let text = "byte x; active proctype P() { x = 1; x = 2 }";
+    assert!(ltl(text, "<> [] (x == 2)"));
+    assert!(!ltl(text, "[] <> (x == 1)"));
+    assert!(ltl(text, "<> (x == 1)"));
+    let stuck = "byte x; active proctype P() { x = 1; x == 0; x = 2 }";
+    assert!(ltl(stuck, "<> [] (x == 1)"));
+    assert!(!ltl(stuck, "<> (x == 2)"));
+}
+
+#[test]
+fn what_others_do_may_keep_a_process_waiting() {
+    let text = "byte x, y;
+        active proctype P() { do :: x = 1 - x od }
+        active proctype Q() { do :: y = 1 - y od }";
+    for (formula, unfair, weak) in [
+        ("[] <> (x == 1)", false, true),
+        ("[] <> (x == 1) || [] <> (y == 1)", true, true),
+        ("<> [] (x == 0)", false, false),
+    ] {
+        let property = Property::Ltl(formula.into());
+        assert_eq!(holds(text, property.clone(), Fairness::None), unfair, "{formula}");
+        assert_eq!(holds(text, property, Fairness::Weak), weak, "{formula}");
+    }
+}
+
+#[test]
+fn fairness_asks_nothing_of_who_has_ended_or_waits() {
+    // SPIN's `-f` finds no error in the first: its tracker, number 38.
+    let text = "byte n; active proctype P() { n = 1 } active proctype Q() { n = 2 }";
+    assert!(!holds(text, Property::Ltl("<> [] (n == 1)".into()), Fairness::Weak));
+    assert!(holds(text, Property::Ltl("<> [] (n > 0)".into()), Fairness::Weak));
+    let waits = "byte x, y;
+        active proctype P() { do :: x = 1 - x od }
+        active proctype Q() { y == 1; x = 7 }";
+    assert!(!holds(waits, Property::Ltl("<> (x == 7)".into()), Fairness::Weak));
+}
+
+#[test]
+fn strong_fairness_is_for_who_can_move_again_and_again() {
+    let text = "byte x; bool done;
+        active proctype P() { do :: x = 1 - x od }
+        active proctype Q() { x == 1; done = true }";
+    let done = || Property::Ltl("<> done".into());
+    assert!(!holds(text, done(), Fairness::Weak));
+    assert!(holds(text, done(), Fairness::Strong));
+}
+
+#[test]
+fn both_sides_of_a_rendezvous_move() {
+    let text = "chan c = [0] of { bit }; byte got, x;
+        active proctype S() { do :: c!1 od }
+        active proctype R() { do :: c?1 -> got = 1 - got od }
+        active proctype Q() { do :: x = 1 - x od }";
+    let property = || Property::Ltl("[] <> (got == 1)".into());
+    assert!(!holds(text, property(), Fairness::None));
+    assert!(holds(text, property(), Fairness::Weak));
+}
+
+#[test]
+fn labels() {
+    let accepting = "byte x;
+        active proctype P() { do :: x = 1 :: x = 2 -> accept: x = 3 od }";
+    assert!(!holds(accepting, Property::Acceptance, Fairness::None));
+    let once = "byte x; active proctype P() { accept: x = 1; do :: x = 2 od }";
+    assert!(holds(once, Property::Acceptance, Fairness::None));
+    // As in SPIN, who is stuck at a label stays there for ever.
+    let stuck = "byte x; active proctype P() { x = 1; accept: x == 0 }";
+    for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+        assert!(!holds(stuck, Property::Acceptance, fairness), "{fairness}");
+    }
+    let progress = "byte x;
+        active proctype P() { do :: x = 1 :: x = 2 -> progress: x = 3 od }";
+    assert!(!holds(progress, Property::NonProgress, Fairness::None));
+    let always = "byte x; active proctype P() { do :: x = 1 -> progress: x = 2 od }";
+    assert!(holds(always, Property::NonProgress, Fairness::None));
+    // A run that ends is no cycle.
+    assert!(holds("active proctype P() { skip }", Property::NonProgress, Fairness::None));
+    // Only if nobody is fair to `P` can `Q` go on without it.
+    let two = "byte x, y;
+        active proctype P() { do :: x = 1 -> progress: x = 2 od }
+        active proctype Q() { do :: y = 1 - y od }";
+    assert!(!holds(two, Property::NonProgress, Fairness::None));
+    assert!(holds(two, Property::NonProgress, Fairness::Weak));
+}
+
+#[test]
+fn never_claims_with_labels() {
+    let text = "byte x;
+        active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
+        never { do :: true :: x == LIMIT -> goto accept_on od; accept_on: do :: x != 4 od }";
+    let claim = || Property::Ltl("never_0".into());
+    assert!(!holds(&text.replace("LIMIT", "3"), claim(), Fairness::None));
+    assert!(holds(&text.replace("LIMIT", "5"), claim(), Fairness::None));
+}
+
+#[test]
+fn a_claim_goes_on_alone() {
+    let claim = "never { accept_0: do :: true -> goto accept_0 od }";
+    for body in ["x = 1", "x = 1; false"] {
+        let text = format!("byte x; active proctype P() {{ {body} }} {claim}");
+        assert!(!holds(&text, Property::Ltl("never_0".into()), Fairness::None), "{body}");
+        assert!(!holds(&text, Property::Ltl("never_0".into()), Fairness::Weak), "{body}");
+    }
+}
+
+#[test]
+fn who_waits_inside_an_atomic_sequence_lets_others_go_on() {
+    let text = "chan c = [0] of { bit }; byte x;
+        active proctype P() { do :: x = 1 - x od }
+        active proctype Q() { atomic { skip; c!0 } }";
+    let claim = "never { do :: true :: x == 1 -> goto accept_0 od; accept_0: do :: true od }";
+    for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+        assert!(!holds(text, Property::NonProgress, fairness), "{fairness}");
+        assert!(!holds(text, Property::Ltl("<> [] (x == 1)".into()), fairness), "{fairness}");
+        let claimed = format!("{text} {claim}");
+        assert!(!holds(&claimed, Property::Ltl("never_0".into()), fairness), "{fairness}");
+    }
+}
+
+#[test]
+fn each_property_has_an_answer() {
+    let text = format!(
+        "{COUNTER} ltl yes {{ []<> (x == 3) }} ltl no {{ <>[] (x == 3) }} ltl bad {{ [] (x < 2) }}"
+    );
+    let options = spinward_promela::Options::default();
+    let model = Model::from_text(Path::new("model.pml"), text, &options).expect("a model");
+    let report = run(Check::new(model));
+    let violated: Vec<_> = report.errors.iter().map(|it| (it.kind, it.property.as_str())).collect();
+    assert_eq!(violated, [("acceptance-cycle", "no"), ("never-claim", "bad")]);
+}
+
+#[test]
+fn a_lasso_is_short() {
+    let text = "byte x, n;
+        active proctype P() { do :: n < 50 -> n++ :: n > 3 -> x = 1; do :: x = 2; x = 1 od od }";
+    for search in CHECKS {
+        let report = run(check(text, &Property::Ltl("[] (x == 0)".into())).search(search));
+        assert_eq!(report.errors[0].cycle_start, None, "{search}");
+        let report =
+            run(check(text, &Property::Ltl("[] <> (x == 0)".into())).search(search).shortest(true));
+        let error = &report.errors[0];
+        assert!(error.shortest);
+        assert_eq!((error.steps, error.cycle_start), (12, Some(10)), "{search}");
+    }
+}
+
+#[test]
+fn a_lossy_search_says_so() {
+    let property = Property::Ltl("[] (x < 4)".into());
+    let report = run(check(COUNTER, &property).store(Store::Bitstate));
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    // Cycles are looked for with all states at hand.
+    let property = Property::Ltl("[] <> (x == 3)".into());
+    let report = run(check(COUNTER, &property).store(Store::Bitstate));
+    assert_eq!(report.verdict, Verdict::Verified);
+    assert_eq!(report.notes.len(), 1);
+}
+
+#[test]
+fn claims_of_exclusive_use_are_checked() {
+    // `Q` uses what `P` claims for itself, so that nobody may count on it.
+    let text = "chan c = [1] of { byte }; byte x;
+        active proctype P() { xs c; do :: c!1 od }
+        active proctype Q() { do :: c!2 od }
+        active proctype R() { do :: c?x od }";
+    assert!(!ltl(text, "[] <> (x == 1)"));
+    for formula in ["[] (x < 3)", "[] <> (x < 3)"] {
+        let report = run(check(text, &Property::Ltl(formula.into())));
+        assert_eq!(report.verdict, Verdict::Verified);
+        assert!(report.notes.iter().any(|note| note.contains("does not hold")), "{formula}");
+    }
+}
+
+/// The verdict on a counter with a claim from a file.
+fn with_claim(claim: &str) -> Verdict {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [model, file] = ["model.pml", "claim"].map(|name| folder.path().join(name));
+    std::fs::write(&model, COUNTER).expect("room for a file");
+    std::fs::write(&file, claim).expect("room for a file");
+    let options = spinward_promela::Options::default();
+    let model = Model::load_with_claim(&model, &file, &options).expect("a model and a claim");
+    run(Check::new(model)).verdict
+}
+
+#[test]
+fn claims_from_files() {
+    let never = "never { do :: true :: x == LIMIT -> goto accept_on od; accept_on: do :: true od }";
+    assert_eq!(with_claim(&never.replace("LIMIT", "3")), Verdict::Violated);
+    assert_eq!(with_claim(&never.replace("LIMIT", "5")), Verdict::Verified);
+    let hoa = "HOA: v1\nStates: 2\nStart: 0\nAP: 1 \"x == LIMIT\"\nAcceptance: 1 Inf(0)\n\
+               acc-name: Buchi\n--BODY--\nState: 0\n[t] 0\n[!0] 1\nState: 1\n[!0] 1 {0}\n--END--\n";
+    assert_eq!(with_claim(&hoa.replace("LIMIT", "3")), Verdict::Verified);
+    assert_eq!(with_claim(&hoa.replace("LIMIT", "5")), Verdict::Violated);
+    // An automaton that accepts as soon as something was seen.
+    let seen = hoa.replace("[!0] 1\nState: 1\n[!0] 1 {0}", "[0] 1\nState: 1\n[t] 1 {0}");
+    assert_eq!(with_claim(&seen.replace("LIMIT", "3")), Verdict::Violated);
+    assert_eq!(with_claim(&seen.replace("LIMIT", "5")), Verdict::Verified);
+}
