@@ -1,5 +1,5 @@
-//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `reductions` and
-//! `fuzz`.
+//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `reductions`, `temporal`
+//! and `fuzz`.
 
 mod conformance;
 mod fuzz;
@@ -9,6 +9,7 @@ mod random;
 mod reductions;
 mod spin;
 mod spinward;
+mod temporal;
 mod test;
 mod trails;
 mod workers;
@@ -34,6 +35,7 @@ enum Chore {
     Random(random::Options),
     Generate(random::GenerateOptions),
     Reductions(reductions::Options),
+    Temporal(temporal::Options),
     Fuzz(fuzz::Options),
     #[command(hide = true)]
     FuzzWorker(fuzz::WorkerOptions),
@@ -56,6 +58,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Chore::Random(options) => random::run(&options),
         Chore::Generate(options) => Ok(random::generate(&options)),
         Chore::Reductions(options) => reductions::run(&options),
+        Chore::Temporal(options) => temporal::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::FuzzWorker(options) => fuzz::work(&options),
     }

@@ -99,6 +99,22 @@ pub fn generate(dir: &Path, model: &str) -> Result<std::result::Result<Generated
     }))
 }
 
+/// The never claim that SPIN makes of a formula that is to hold, under this name. For some formulas it takes minutes.
+pub fn never(
+    name: &str,
+    formula: &str,
+    limit: Duration,
+) -> Result<std::result::Result<String, Refusal>> {
+    let mut spin = Command::new("spin");
+    spin.args(["-f", &format!("!({formula})")]);
+    let output = process::run(&mut spin, limit).context("cannot run spin")?;
+    let body = output.stdout.split_once("never ").filter(|_| output.success());
+    Ok(match body {
+        Some((_, body)) => Ok(format!("never {name} {}\n", body.trim())),
+        None => Err(Refusal(format!("spin makes no claim of {formula}: {}", output.last_words()))),
+    })
+}
+
 /// The first line in which SPIN names an error.
 fn complaint(text: &str) -> Option<&str> {
     text.lines()

@@ -57,6 +57,10 @@ pub struct FoundError {
     /// Length of the way to it.
     #[serde(default)]
     pub steps: Option<u64>,
+    /// After how many of them the cycle begins, if the run goes on for ever; all, if the last state is
+    /// repeated.
+    #[serde(default)]
+    pub cycle_start: Option<u64>,
 }
 
 /// Figures of a search.

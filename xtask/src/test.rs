@@ -8,10 +8,10 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::{conformance, fuzz, project_root, random, reductions};
+use crate::{conformance, fuzz, project_root, random, reductions, temporal};
 
 /// Run all checks: formatting, lints, documentation, tests, conformance with SPIN, random models,
-/// reductions, fuzzing
+/// reductions, infinite runs, fuzzing
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Seconds for random models
@@ -20,6 +20,9 @@ pub struct Options {
     /// Seconds for searches that leave out states
     #[arg(long, default_value_t = 45)]
     reduction_seconds: u64,
+    /// Seconds for infinite runs
+    #[arg(long, default_value_t = 30)]
+    temporal_seconds: u64,
     /// Seconds for fuzzing
     #[arg(long, default_value_t = 20)]
     fuzz_seconds: u64,
@@ -72,6 +75,11 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     }
     heading("searches that leave out states");
     let code = reductions::run(&reductions::Options::for_seconds(options.reduction_seconds, jobs))?;
+    if code != ExitCode::SUCCESS {
+        return Ok(code);
+    }
+    heading("infinite runs");
+    let code = temporal::run(&temporal::Options::for_seconds(options.temporal_seconds, jobs))?;
     if code != ExitCode::SUCCESS {
         return Ok(code);
     }

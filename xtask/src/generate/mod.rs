@@ -15,6 +15,7 @@ pub mod race;
 mod scope;
 pub mod shrink;
 mod stmt;
+pub mod temporal;
 mod units;
 
 use std::collections::BTreeSet;
