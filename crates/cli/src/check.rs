@@ -523,6 +523,8 @@ fn tell_error(
             text.push_str(&listing.violation(&checked.model.program, &run, error.violation));
         }
         let _ = writeln!(text, "\nThe state there:");
+    } else if error.cycle_start == Some(error.steps) {
+        let _ = writeln!(text, "\nThe state it stays in:");
     } else {
         let _ = writeln!(text, "\nThe state where it starts again:");
     }
