@@ -1,6 +1,6 @@
 //! Strongly connected components: Couvreur's check, for any number of sets.
 //!
-//! *Idea*: a depth-first search keeps the components that it knows of in a [chain](super::chain); an edge back
+//! *Idea*: a depth-first search keeps the components that it knows of in a chain (`chain.rs`); an edge back
 //! makes several of them one, and as soon as one meets all sets a cycle is found (Couvreur, *On-the-fly
 //! verification of linear temporal logic*, 1999; Couvreur, Duret-Lutz, Poitrenaud, *On-the-fly emptiness checks
 //! for generalized Büchi automata*, SPIN 2005, figure 2).
