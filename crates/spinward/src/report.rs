@@ -204,6 +204,20 @@ pub struct ReportedError {
     pub violation: Violation,
 }
 
+impl ReportedError {
+    /// Where the cycle of an infinite run starts in its steps, the moves of a claim counted too.
+    pub fn cycle_index(&self) -> Option<usize> {
+        let start = self.cycle_start?;
+        let mut seen = 0;
+        let first = self.run.iter().position(|step| {
+            let here = seen == start;
+            seen += usize::from(!step.is_claim());
+            here
+        });
+        Some(first.unwrap_or(self.run.len()))
+    }
+}
+
 /// What was counted, over all searches of a check.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Statistics {

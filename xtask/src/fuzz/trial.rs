@@ -86,7 +86,8 @@ fn explore(model: &Model) {
     }
     for report in [&dfs, &bfs, &less, &transactions].into_iter().flatten() {
         for error in report.errors.iter().take(5) {
-            let trail = Trail::of_run(&model.program, error.watched.claim, &error.run, None);
+            let claim = error.watched.claim;
+            let trail = Trail::of_run(&model.program, claim, &error.run, error.cycle_index());
             tell(model, &trail, error.violation);
         }
     }
@@ -154,9 +155,18 @@ fn tell(model: &Model, trail: &Trail, violation: Violation) {
     let machine = machine.unwrap_or_else(|error| panic!("{}", error.describe()));
     let fitted = fit(&machine, &read).unwrap_or_else(|misfit| panic!("a trail: {misfit}"));
     let keep = if is_short(&machine, &fitted.steps) { Keep::ALL } else { Keep::SHORT };
-    let run = describe(&machine, &fitted.steps, None, keep);
+    let run = describe(&machine, &fitted.steps, fitted.cycle_start, keep);
     let run = run.unwrap_or_else(|misfit| panic!("a trail, told: {misfit}"));
-    assert!(run.violations.contains(&violation), "the trail has no {violation:?}");
+    let shows = match violation {
+        Violation::Cycle => fitted.cycle_start.is_some(),
+        // What formulas ask is not part of a trail.
+        Violation::ClaimEnd if trail.claim.is_none() => true,
+        Violation::InvariantUndefined(number, _) if !program.conditions[number as usize].given => {
+            true
+        }
+        _ => run.violations.contains(&violation),
+    };
+    assert!(shows, "the trail has no {violation:?}");
     let listing = Listing { color: false, claim: true };
     listing.steps(&run);
     listing.violation(program, &run, violation);
