@@ -59,13 +59,14 @@ impl Compiler {
     }
 
     fn command(self) -> Command {
-        let (program, level) = match self {
-            Self::GccFast => ("gcc", "-O2"),
-            Self::GccQuick => ("gcc", "-O0"),
-            Self::Tcc => ("tcc", "-O0"),
+        // An int of Promela wraps around; GCC must not take the overflow for impossible.
+        let (program, options): (_, &[_]) = match self {
+            Self::GccFast => ("gcc", &["-O2", "-fwrapv"]),
+            Self::GccQuick => ("gcc", &["-O0", "-fwrapv"]),
+            Self::Tcc => ("tcc", &["-O0"]),
         };
         let mut command = Command::new(program);
-        command.args([level, "-w"]);
+        command.args(options).arg("-w");
         command
     }
 }
