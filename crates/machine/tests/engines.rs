@@ -53,7 +53,7 @@ fn compare_all(folder: &str) -> usize {
         let options = Options { assertions: true, trace: true, ..Options::default() };
         let compare = |options: Options| {
             // Of an optimized program too: its steps do more.
-            let watched = Watched { claim: options.claim, stutters: true, conditions: Vec::new() };
+            let watched = Watched { claim: options.claim, stutters: true, ..Watched::default() };
             compare(&path, &Arc::new(optimize(&program, &watched)), options.clone());
             compare(&path, &program, options);
         };

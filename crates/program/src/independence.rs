@@ -26,6 +26,16 @@
 //! So all deadlocks, all violations of assertions and conditions, and all reachable local states are found,
 //! though not by shortest runs.
 //!
+//! *Fairness* asks more: that the steps of *p* change nothing about whether others can move. (Weak fairness is not
+//! robust else, Peled, *Combining partial order reductions with on-the-fly model-checking*, 1996: a run may be fair to
+//! somebody only because another order of steps that commute keeps it from moving for a moment.) Then for each fair run
+//! there is one that is left. If in *s* the run goes on with others, *p* can move as long as it does not, so it moves
+//! some time, as the run is fair. Made at once instead, its step leaves everybody else as able to move in each of the
+//! states between as he was, and that is seen in both runs for the same processes again and again. (Who waits for
+//! `timeout` cannot move in these states, neither with the step nor without, as in each of them somebody else can.) So
+//! messages are put only where there is one, and taken only where there is room; nobody becomes ready for a
+//! rendezvous, is created, or dies.
+//!
 //! *Cost*: a walk over the automata; in a state a look at a table, and at channels.
 
 use std::collections::{BTreeMap, HashSet};
@@ -130,10 +140,12 @@ pub struct Conditions {
     pub cycles: bool,
     /// What processes [claim](crate::exclusive) is not just believed.
     pub claims: bool,
+    /// It makes no difference to whether others can move; only who is fair to them asks for that.
+    pub chances: bool,
 }
 
 impl Conditions {
-    /// All of them.
+    /// All of them, if no run is left aside as not fair.
     pub const ALL: Self = Self {
         globals: true,
         channels: true,
@@ -142,7 +154,11 @@ impl Conditions {
         visibility: true,
         cycles: true,
         claims: true,
+        chances: false,
     };
+
+    /// All of them.
+    pub const FAIR: Self = Self { chances: true, ..Self::ALL };
 }
 
 impl Independence {
@@ -196,7 +212,11 @@ impl Independence {
     ) -> impl Iterator<Item = &Channel> {
         let uses = body.map_or(&self.watched, |body| &self.bodies[body.0 as usize].uses);
         uses.iter()
-            .filter(move |(use_, _)| end.has_rival(*use_) && !(claimed && end.is_used_by(*use_)))
+            .filter(move |(use_, _)| {
+                // Who looks for a certain message may find it behind others.
+                let finds = self.conditions.chances && *use_ == Use::ReceiveAny;
+                finds || end.has_rival(*use_) && !(claimed && end.is_used_by(*use_))
+            })
             .map(|(_, channel)| channel)
     }
 }
@@ -432,7 +452,7 @@ impl<'p> Analysis<'p> {
             }
         }
         analysis.globals = Globals::new(&analysis.lives);
-        analysis.asks_who_is_ready = analysis.asks_who_is_ready();
+        analysis.asks_who_is_ready = conditions.chances || analysis.asks_who_is_ready();
         analysis
     }
 
@@ -500,13 +520,18 @@ impl<'p> Analysis<'p> {
         }
     }
 
-    /// Whether a process may be ready for a rendezvous in a local state.
+    /// Whether in a local state a process may be ready for a rendezvous: to answer it or, if whether others can move
+    /// counts, to offer it.
     pub fn is_ready(&self, body: BodyId, state: StateId) -> bool {
         let mut touches = Touches::default();
         let ids = self.program.automaton(body).state(state).transition_ids();
         ids.for_each(|id| touches.add(self.program, self.program.transition(id)));
-        let receives = |use_| matches!(use_, Use::Receive | Use::ReceiveAny);
-        touches.uses.iter().any(|&(use_, channel)| receives(use_) && self.may_meet(channel))
+        let matters = |use_| match use_ {
+            Use::Receive | Use::ReceiveAny => true,
+            Use::Send | Use::SendSorted => self.conditions.chances,
+            Use::HasRoom | Use::HasMessage | Use::Test => false,
+        };
+        touches.uses.iter().any(|&(use_, channel)| matters(use_) && self.may_meet(channel))
     }
 
     /// Finds out how many processes there may be.
@@ -706,6 +731,9 @@ impl<'p> Analysis<'p> {
             return None;
         }
         let (creates, dies) = (!all.creates.is_empty(), all.dies);
+        if (creates || dies) && self.conditions.chances {
+            return None;
+        }
         if (creates || dies) && self.conditions.lives {
             let counts = |it: &Touches<'_>| {
                 it.counts_processes

@@ -336,7 +336,7 @@ impl Running<'_> {
         let Options { claim, invariants, .. } = &task.options;
         let optimized = optimizes.map(|passes| {
             let watched =
-                Watched { claim: *claim, stutters: false, conditions: invariants.clone() };
+                Watched { claim: *claim, conditions: invariants.clone(), ..Watched::default() };
             Arc::new(optimize_by(program, &watched, passes))
         });
         if optimized.is_none() && !reduces && !movers {

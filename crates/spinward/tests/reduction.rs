@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use spinward_machine::{Flow, Machine, Options, Sink, System};
+use spinward_machine::{Fair, Fairness, Flow, Follower, Machine, Options, Product, Sink, System};
+use spinward_program::Program;
 use spinward_program::independence::Conditions;
 use spinward_promela::load_text;
+use spinward_property::translate;
 use spinward_search::bfs::{bfs, bfs_of_less};
 use spinward_search::dfs::dfs;
+use spinward_search::emptiness::scc::scc;
 use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
@@ -353,13 +356,16 @@ impl System for Careless<'_> {
     }
 }
 
-fn machine(text: &str, condition: &str, reduce: Option<Conditions>, compiled: bool) -> Machine {
-    let conditions = if condition.is_empty() { vec![] } else { vec![condition.to_owned()] };
-    let options = spinward_promela::Options { conditions, ..Default::default() };
-    let loaded = load_text(Path::new("model.pml"), text.to_owned(), &options);
+fn program(text: &str, options: &spinward_promela::Options) -> Arc<Program> {
+    let loaded = load_text(Path::new("model.pml"), text.to_owned(), options);
     assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
     let (program, problems) = spinward_program::lower(&loaded);
-    let program = program.unwrap_or_else(|| panic!("{text}: {problems:?}"));
+    Arc::new(program.unwrap_or_else(|| panic!("{text}: {problems:?}")))
+}
+
+fn machine(text: &str, condition: &str, reduce: Option<Conditions>, compiled: bool) -> Machine {
+    let conditions = if condition.is_empty() { vec![] } else { vec![condition.to_owned()] };
+    let program = program(text, &spinward_promela::Options { conditions, ..Default::default() });
     let options = Options {
         end_states: true,
         assertions: true,
@@ -368,7 +374,7 @@ fn machine(text: &str, condition: &str, reduce: Option<Conditions>, compiled: bo
         reduce,
         ..Options::default()
     };
-    let machine = Machine::new(Arc::new(program), options, Arc::default()).unwrap();
+    let machine = Machine::new(program, options, Arc::default()).unwrap();
     assert!(!compiled || machine.compile());
     machine
 }
@@ -513,6 +519,57 @@ fn runs_are_shortest_though_moves_are_left_out() {
             assert_eq!(outcome.errors.len(), 1);
             assert!(outcome.errors[0].shortest);
             assert_eq!(outcome.errors[0].steps.len(), 1);
+        }
+    }
+}
+
+/// Models in which a run is fair to `Q` only because now and then two others keep it waiting, both of them at a time:
+/// by a rendezvous, an empty channel, a full one, and one without a certain message.
+const FAIRNESS_TRAPS: [&str; 4] = [
+    "chan c = [0] of { bit };
+     bool got;
+     active [2] proctype P() { bit l; do :: l = 1; if :: c!1 :: l = 0 fi od }
+     active proctype Q() { bit v; c?v; got = true }",
+    "chan c[2] = [2] of { bit };
+     bool got;
+     active proctype A() { bit v; do :: c[0]!1; c[0]?v od }
+     active proctype B() { bit v; do :: c[1]!1; c[1]?v od }
+     active proctype Q() { bit v; if :: c[0]?v :: c[1]?v fi; got = true }",
+    "chan c[2] = [1] of { bit };
+     bool got;
+     active proctype A() { bit v; do :: c[0]?v; c[0]!1 od }
+     active proctype B() { bit v; do :: c[1]?v; c[1]!1 od }
+     active proctype Q() { c[0]!1; c[1]!1; if :: c[0]!1 :: c[1]!1 fi; got = true }",
+    "chan c[2] = [3] of { byte };
+     bool got;
+     active proctype A() { c[0]!1; do :: c[0]!2; c[0]??2 od }
+     active proctype B() { c[1]!1; do :: c[1]!2; c[1]??2 od }
+     active proctype Q() { if :: c[0]??2 :: c[1]??2 fi; got = true }",
+];
+
+#[test]
+fn fairness_needs_all_that_lets_others_move() {
+    for text in FAIRNESS_TRAPS {
+        for (reduce, expected) in [(None, true), (Some(Conditions::FAIR), true), (Some(ALL), false)]
+        {
+            let formulas = vec!["<> got".to_owned()];
+            let options = spinward_promela::Options { formulas, ..Default::default() };
+            let program = program(text, &options);
+            let formula = &program.formulas[0];
+            let follower = translate(&formula.temporal.not()).expect("it is small");
+            let follower = Follower::new(follower, true);
+            let (watched, visible) = (formula.atoms.clone(), formula.atoms.clone());
+            let options = Options { watched, visible, reduce, ..Options::default() };
+            let machine = Machine::new(program.clone(), options, Arc::default());
+            let machine = machine.expect("it starts");
+            let product = Product::new(&machine, &follower);
+            let fair = Fair::new(&product, Fairness::Weak);
+            let request = Request::default();
+            let outcome = match reduce {
+                None => scc(&fair, &mut fair.scratch(), &request, &mut |_| {}),
+                Some(_) => scc(&Reduced(&fair), &mut fair.scratch(), &request, &mut |_| {}),
+            };
+            assert_eq!(outcome.errors.len() == 1, expected, "{reduce:?}\n{text}");
         }
     }
 }

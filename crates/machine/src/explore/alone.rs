@@ -79,11 +79,13 @@ impl Machine {
             return false;
         }
         let conditions = independence.conditions();
-        let fits = || match end {
-            End::In => context.message_count(at) < at.kind.capacity as usize,
-            End::Out => context.message_count(at) > 0,
+        let count = context.message_count(at);
+        let (has_message, has_room) = (count > 0, count < at.kind.capacity as usize);
+        let (fits, leaves_chances) = match end {
+            End::In => (has_room, has_message),
+            End::Out => (has_message, has_room),
         };
-        if conditions.room && !fits() {
+        if conditions.room && !fits || conditions.chances && !leaves_chances {
             return false;
         }
         let claims = |process| self.claims(context, process, end, number);

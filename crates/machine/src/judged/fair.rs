@@ -12,7 +12,9 @@
 //! is ready. A process can move if it could be the next to move; inside of an atomic sequence of another it
 //! waits, and is not asked. A run that has ended is fair.
 //!
-//! *Cost*: none in states; the edges of a state are told when all of them are known.
+//! *Cost*: none in states; the edges of a state are told when all of them are known, also where one process moves alone.
+
+use std::ops::ControlFlow;
 
 use crate::system::{Cycles, Flow, Marks, Sink, Step, System};
 use crate::violation::Violation;
@@ -59,18 +61,42 @@ impl<'s, S: System> Fair<'s, S> {
         };
         marks.and(Marks(fair << self.first))
     }
+
+    fn movers(&self) -> Movers {
+        Movers { most: self.most_processes(), ..Movers::default() }
+    }
+
+    /// Tells edges of a state, now that it is known who can move there.
+    fn tell(&self, edges: &Edges, movers: &Movers, sink: &mut dyn Sink) -> Flow {
+        if movers.too_many {
+            return sink.violation(Violation::TooManyForFairness, &[]);
+        }
+        let (mut states, mut steps) = (edges.states.as_slice(), edges.steps.as_slice());
+        for edge in &edges.all {
+            let (state, later_states) = states.split_at(edge.bytes);
+            let (taken, later_steps) = steps.split_at(edge.steps);
+            (states, steps) = (later_states, later_steps);
+            sink.marked(state, taken, self.marks(edge.marks, edge.moved, movers.can_move))?;
+        }
+        Flow::Continue(())
+    }
 }
 
 /// Room to work in.
 #[derive(Debug)]
 pub struct FairScratch<T> {
     inner: T,
-    edges: Vec<Edge>,
+    edges: Edges,
+}
+
+/// The edges of a state, that wait until it is known who can move.
+#[derive(Debug, Default)]
+struct Edges {
+    all: Vec<Edge>,
     states: Vec<u8>,
     steps: Vec<Step>,
 }
 
-/// An edge that waits until all of its state are known.
 #[derive(Debug)]
 struct Edge {
     bytes: usize,
@@ -79,33 +105,37 @@ struct Edge {
     moved: u128,
 }
 
-/// Collects the edges of a state.
-struct Collector<'a> {
-    edges: &'a mut Vec<Edge>,
-    states: &'a mut Vec<u8>,
-    steps: &'a mut Vec<Step>,
-    /// Who could be the next to move.
-    can_move: u128,
-    most: u32,
-    /// Whether there are more processes than can be told apart.
-    too_many: bool,
-    sink: &'a mut dyn Sink,
+impl Edges {
+    fn clear(&mut self) {
+        self.all.clear();
+        self.states.clear();
+        self.steps.clear();
+    }
+
+    fn memory(&self) -> usize {
+        let edges = self.all.capacity() * size_of::<Edge>();
+        edges + self.steps.capacity() * size_of::<Step>() + self.states.capacity()
+    }
 }
 
-impl Collector<'_> {
+/// Who can move in a state.
+#[derive(Debug, Default)]
+struct Movers {
+    can_move: u128,
+    /// How many processes can be told apart, and whether there are more.
+    most: u32,
+    too_many: bool,
+}
+
+impl Movers {
     fn bit(&mut self, step: Step) -> u128 {
         let number = u32::from(step.process);
         self.too_many |= number >= self.most;
         1u128.checked_shl(number).unwrap_or(0)
     }
-}
 
-impl Sink for Collector<'_> {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        self.marked(state, steps, Marks::default())
-    }
-
-    fn marked(&mut self, state: &[u8], steps: &[Step], marks: Marks) -> Flow {
+    /// Notes who could be the next to move by these steps; who moves.
+    fn note(&mut self, steps: &[Step]) -> u128 {
         let mut moved = 0;
         let mut first = None;
         for (number, &step) in steps.iter().filter(|step| !step.is_claim()).enumerate() {
@@ -118,20 +148,60 @@ impl Sink for Collector<'_> {
             }
             first = first.or(Some(step.process));
         }
-        self.states.extend_from_slice(state);
-        self.steps.extend_from_slice(steps);
-        self.edges.push(Edge { bytes: state.len(), steps: steps.len(), marks, moved });
+        moved
+    }
+}
+
+/// Collects edges of a state.
+struct Collector<'a> {
+    edges: &'a mut Edges,
+    movers: &'a mut Movers,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Collector<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.marked(state, steps, Marks::default())
+    }
+
+    fn marked(&mut self, state: &[u8], steps: &[Step], marks: Marks) -> Flow {
+        let moved = self.movers.note(steps);
+        self.edges.states.extend_from_slice(state);
+        self.edges.steps.extend_from_slice(steps);
+        self.edges.all.push(Edge { bytes: state.len(), steps: steps.len(), marks, moved });
         Flow::Continue(())
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        self.movers.note(steps);
         self.sink.violation(violation, steps)
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        let edges = self.edges.capacity() * size_of::<Edge>();
-        let steps = self.steps.capacity() * size_of::<Step>();
-        self.sink.working(bytes + edges + steps + self.states.capacity())
+        self.sink.working(bytes + self.edges.memory())
+    }
+}
+
+/// Sees who can move, and tells nobody where to.
+struct Onlooker<'a> {
+    movers: &'a mut Movers,
+    /// Who counts memory.
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Onlooker<'_> {
+    fn successor(&mut self, _: &[u8], steps: &[Step]) -> Flow {
+        self.movers.note(steps);
+        Flow::Continue(())
+    }
+
+    fn violation(&mut self, _: Violation, steps: &[Step]) -> Flow {
+        self.movers.note(steps);
+        Flow::Continue(())
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        self.sink.working(bytes)
     }
 }
 
@@ -139,12 +209,7 @@ impl<S: System> System for Fair<'_, S> {
     type Scratch = FairScratch<S::Scratch>;
 
     fn scratch(&self) -> Self::Scratch {
-        FairScratch {
-            inner: self.inner.scratch(),
-            edges: Vec::new(),
-            states: Vec::new(),
-            steps: Vec::new(),
-        }
+        FairScratch { inner: self.inner.scratch(), edges: Edges::default() }
     }
 
     fn absorb(&self, scratch: &mut Self::Scratch, other: Self::Scratch) {
@@ -156,25 +221,40 @@ impl<S: System> System for Fair<'_, S> {
     }
 
     fn expand(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow {
-        let FairScratch { inner, edges, states, steps } = scratch;
+        let FairScratch { inner, edges } = scratch;
         edges.clear();
-        states.clear();
-        steps.clear();
-        let most = self.most_processes();
-        let mut all = Collector { edges, states, steps, can_move: 0, most, too_many: false, sink };
+        let mut movers = self.movers();
+        let mut all = Collector { edges, movers: &mut movers, sink };
         self.inner.expand(state, inner, &mut all)?;
-        let Collector { edges, states, steps, can_move, too_many, sink, .. } = all;
-        if too_many {
-            return sink.violation(Violation::TooManyForFairness, &[]);
+        self.tell(edges, &movers, sink)
+    }
+
+    fn reduces(&self) -> bool {
+        self.inner.reduces()
+    }
+
+    fn alone(&self, state: &[u8], from: usize, ever: bool) -> Option<usize> {
+        self.inner.alone(state, from, ever)
+    }
+
+    fn expand_alone(
+        &self,
+        state: &[u8],
+        actor: usize,
+        scratch: &mut Self::Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), bool> {
+        let FairScratch { inner, edges } = scratch;
+        edges.clear();
+        let mut movers = self.movers();
+        let mut own = Collector { edges, movers: &mut movers, sink };
+        if !self.inner.expand_alone(state, actor, inner, &mut own)? {
+            return ControlFlow::Continue(false);
         }
-        let (mut states, mut steps) = (states.as_slice(), steps.as_slice());
-        for edge in edges.iter() {
-            let (state, later_states) = states.split_at(edge.bytes);
-            let (taken, later_steps) = steps.split_at(edge.steps);
-            (states, steps) = (later_states, later_steps);
-            sink.marked(state, taken, self.marks(edge.marks, edge.moved, can_move))?;
-        }
-        Flow::Continue(())
+        // The others are left out, not what they could do.
+        self.inner.expand(state, inner, &mut Onlooker { movers: &mut movers, sink })?;
+        self.tell(edges, &movers, sink)?;
+        ControlFlow::Continue(true)
     }
 
     fn sets(&self) -> Option<u32> {

@@ -88,8 +88,11 @@ impl<'m> Quotient<'m> {
     /// Of a machine, or why all its processes must be told apart.
     pub fn new(machine: &'m Machine, conditions: Conditions) -> Result<Self, NotSymmetric> {
         let options = machine.options();
-        let watched =
-            Watched { claim: options.claim, stutters: false, conditions: options.conditions() };
+        let watched = Watched {
+            claim: options.claim,
+            conditions: options.conditions(),
+            ..Watched::default()
+        };
         let program = machine.program();
         let symmetry = Symmetry::new(program, &watched, options.trace, conditions)?;
         let bodies = program.automata.iter().zip(&symmetry.bodies);

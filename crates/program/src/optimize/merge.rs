@@ -14,7 +14,8 @@
 //! others may move. Every state that is left is a state of the old program.
 //!
 //! Where a rendezvous stands beside an `else`, or in an escape, its answer being possible prevents
-//! that; then nothing is merged. Nor where somebody asks what another process could do or where it is.
+//! that; then nothing is merged. Nor if there is one at all and runs must be fair: it makes possible what others do
+//! (`spinward_program::independence` says why that counts). Nor where somebody asks what another process could do or where it is.
 //! A quiet state has one way on: more would have to be walked one by one, and those that meet again
 //! as often.
 //!
@@ -67,7 +68,8 @@ fn asks_too_much(program: &Program, watched: &Watched) -> bool {
     for_each_expr(program, watched, in_action, &mut |expr| {
         asks |= matches!(expr, Expr::Enabled(_) | Expr::PcValue(_) | Expr::NonProgress);
     });
-    asks || has_rendezvous(program) && asks_who_is_ready(program, &watched.conditions)
+    let asks_who_is_ready = || watched.fair || asks_who_is_ready(program, &watched.conditions);
+    asks || has_rendezvous(program) && asks_who_is_ready()
 }
 
 fn has_rendezvous(program: &Program) -> bool {

@@ -33,6 +33,8 @@ pub struct Watched {
     /// Whether the claim does not mind how often a state is repeated, as a formula without `X`. If it
     /// does, no steps are merged.
     pub stutters: bool,
+    /// Whether somebody sees who can move, to be fair to all.
+    pub fair: bool,
     /// The [conditions](Program::conditions) that are asked for.
     pub conditions: Vec<u32>,
 }

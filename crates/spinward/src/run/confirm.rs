@@ -27,20 +27,14 @@ pub(super) fn confirm(
     found: &Found,
 ) -> Result<(), Error> {
     let program = &model.program;
-    let machine = |program: &Arc<Program>| {
-        let exclusive = task.options.exclusive && task.judge.is_none();
-        let options = Options { reduce: None, movers: false, exclusive, ..task.options.clone() };
-        Machine::new(program.clone(), options, Arc::default())
-            .map_err(|error| Error::Internal(error.describe()))
-    };
-    let whole = machine(program)?;
+    let whole = interpreter(program, task)?;
     let shows = |violation| spinward_trail::confirm(&whole, &found.steps, violation, None);
     let confirmed = match (task.judge, found.violation) {
         (Some(judge @ (Judge::Formula(_) | Judge::Automaton)), Violation::ClaimEnd) => {
             shows(None).and_then(|()| must_not_be(&whole, model, judge, found))
         }
         (Some(judge), Violation::Cycle) => {
-            let searched = machine(searched)?;
+            let searched = interpreter(searched, task)?;
             spinward_trail::confirm(&searched, &found.steps, None, found.cycle)
                 .and_then(|()| match judge {
                     Judge::Formula(_) | Judge::Automaton => {
@@ -49,7 +43,7 @@ pub(super) fn confirm(
                     Judge::Labels => comes_through_labels(&whole, found),
                     Judge::NonProgress => makes_no_progress(&whole, found),
                 })
-                .and_then(|()| is_fair(&whole, fairness, found))
+                .and_then(|()| must_be_fair(&whole, fairness, found))
         }
         (Some(_), violation @ Violation::InvariantUndefined(number, _)) => {
             shows(None).and_then(|()| has_no_value(&whole, number, violation, found))
@@ -62,6 +56,14 @@ pub(super) fn confirm(
             found.violation.describe(program)
         ))
     })
+}
+
+/// A fresh machine that leaves nothing out.
+fn interpreter(program: &Arc<Program>, task: &Task) -> Result<Machine, Error> {
+    let exclusive = task.options.exclusive && task.judge.is_none();
+    let options = Options { reduce: None, movers: false, exclusive, ..task.options.clone() };
+    Machine::new(program.clone(), options, Arc::default())
+        .map_err(|error| Error::Internal(error.describe()))
 }
 
 /// The states of a run, with how many steps come before each: those in which any process may be next to move.
@@ -212,8 +214,14 @@ fn makes_no_progress(machine: &Machine, found: &Found) -> Result<(), Misfit> {
     Ok(())
 }
 
+/// Whether a cycle is fair to all processes.
+pub(super) fn is_fair(model: &Model, task: &Task, fairness: Fairness, found: &Found) -> bool {
+    let whole = interpreter(&model.program, task);
+    whole.is_ok_and(|whole| must_be_fair(&whole, fairness, found).is_ok())
+}
+
 /// Makes sure that a cycle is fair to all processes.
-fn is_fair(machine: &Machine, fairness: Fairness, found: &Found) -> Result<(), Misfit> {
+fn must_be_fair(machine: &Machine, fairness: Fairness, found: &Found) -> Result<(), Misfit> {
     if fairness == Fairness::None {
         return Ok(());
     }

@@ -17,14 +17,33 @@ use spinward_search::emptiness::se05::se05;
 use spinward_search::emptiness::strong::strong;
 use spinward_search::emptiness::tau03::tau03;
 use spinward_search::reduced::Reduced;
-use spinward_search::{Outcome, Progress, Request};
+use spinward_search::{Found, Outcome, Progress, Request};
 
-use super::{Running, Systems, take_broken_claim};
+use super::confirm::is_fair;
+use super::{Lost, Running, Systems, take_broken_claim};
 use crate::Error;
 use crate::memory;
 use crate::options::{Fairness, Search};
 use crate::plan::{Algorithm, Emptiness, Judge, Task};
 use crate::report::{Reason, ReasonCode};
+
+/// What is looked for, and who tells.
+struct Judging<'a> {
+    task: &'a Task,
+    judge: Judge,
+    follower: Option<&'a Follower>,
+    /// The memory in use before there was anything of it.
+    before: u64,
+}
+
+/// What a search found out.
+struct Judged {
+    outcome: Outcome,
+    lost: Option<Lost>,
+    budget: u64,
+    reduces: bool,
+    searched: Arc<Program>,
+}
 
 impl Running<'_> {
     /// Runs a search for infinite runs that are errors, and for what is wrong on the way; tells if it counted on
@@ -52,21 +71,50 @@ impl Running<'_> {
         if !is_terminal {
             self.note_exact_states();
         }
-        let less = self.machine_of_less_to_judge(&program, task, judge)?;
+        // Fairness makes no difference to what is wrong after finitely many steps: each such run goes on to a fair
+        // one.
+        let fairness = if is_terminal { Fairness::None } else { self.check.fairness };
+        let judging = Judging { task, judge, follower: follower.as_ref(), before };
+        // Where no run at all is wrong, no fair one is; and that takes less to see, as more may be left out.
+        let first = fairness != Fairness::None
+            && stutters(&program, task, judge)
+            && (self.method.reduces || self.method.optimizes.is_some());
+        if first {
+            let judged = self.judge_with(&judging, Fairness::None, progress)?;
+            let is_fair = |found: &Found| {
+                found.violation == Violation::Cycle
+                    && is_fair(&self.check.model, task, fairness, found)
+            };
+            if judged.outcome.errors.iter().all(is_fair) {
+                return self.take_judged(task, judged);
+            }
+        }
+        let judged = self.judge_with(&judging, fairness, progress)?;
+        self.take_judged(task, judged)
+    }
+
+    /// Searches with fairness to this degree.
+    fn judge_with(
+        &mut self,
+        &Judging { task, judge, follower, before }: &Judging<'_>,
+        fairness: Fairness,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Judged, Error> {
+        let program = self.check.model.program.clone();
+        let less = self.machine_of_less_to_judge(&program, task, judge, fairness)?;
         let exclusive = less.as_ref().is_some_and(|less| less.options().exclusive);
         let options = Options { exclusive, ..task.options.clone() };
-        let whole = self.machine(program.clone(), options)?;
+        let whole = self.machine(program, options)?;
         let machine = less.as_ref().unwrap_or(&whole);
         let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
         let request = self.request(budget);
-        self.reduced |= machine.reduces();
         let started = Instant::now();
         let mut lost = None;
-        let mut outcome = match &follower {
-            None => self.judge(&Labelled::new(machine), &request, progress),
+        let outcome = match follower {
+            None => self.judge(&Labelled::new(machine), fairness, &request, progress),
             Some(follower) => {
                 let product = Product::new(machine, follower);
-                if is_terminal {
+                if follower.is_terminal() {
                     let whole = Product::new(&whole, follower);
                     let (less, reduces) = (less.is_some(), machine.reduces());
                     let systems = Systems { whole: &whole, less, reduces };
@@ -75,11 +123,20 @@ impl Running<'_> {
                     lost = found.1;
                     found.0
                 } else {
-                    self.judge(&product, &request, progress)
+                    self.judge(&product, fairness, &request, progress)
                 }
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        let (reduces, searched) = (machine.reduces(), machine.program().clone());
+        Ok(Judged { outcome, lost, budget, reduces, searched })
+    }
+
+    /// Reports what a search found out; or the violation, if it counted on what a process claims, and that does not
+    /// hold.
+    fn take_judged(&mut self, task: &Task, judged: Judged) -> Result<Option<Violation>, Error> {
+        let Judged { mut outcome, lost, budget, reduces, searched } = judged;
+        self.reduced |= reduces;
         if let Some(broken) = take_broken_claim(&mut outcome) {
             return Ok(Some(broken));
         }
@@ -91,7 +148,7 @@ impl Running<'_> {
             let message = format!("{}: more processes than fairness can be judged for", task.name);
             self.reasons.push(Reason { code: ReasonCode::NotChecked, message });
         }
-        self.take_errors(task, machine.program(), outcome.errors)?;
+        self.take_errors(task, &searched, outcome.errors)?;
         Ok(None)
     }
 
@@ -134,39 +191,28 @@ impl Running<'_> {
 
     /// A machine that leaves out what makes no difference to who judges, if it may.
     ///
-    /// Moves are left out, or made at once, only where nobody can tell: a formula without `X` does not see how often
-    /// a state is repeated, nor does who looks for labels. Who is fair to all sees who could move.
+    /// Moves are left out, or made at once, only where nobody can tell. Who is fair to all sees who could move.
     fn machine_of_less_to_judge(
         &mut self,
         program: &Arc<Program>,
         task: &Task,
         judge: Judge,
+        fairness: Fairness,
     ) -> Result<Option<Machine>, Error> {
-        let asks_timeout = |&atom: &u32| program.conditions[atom as usize].asks_timeout;
-        let stutters = match judge {
-            Judge::Formula(number) => {
-                let Formula { temporal, atoms, .. } = &program.formulas[number];
-                temporal.stutter_invariant() && !atoms.iter().any(asks_timeout)
-            }
-            // A claim may count states.
-            Judge::Automaton => false,
-            Judge::Labels => task.options.claim.is_none(),
-            Judge::NonProgress => true,
-        };
-        let fair = self.check.fairness != Fairness::None;
-        let reduces = self.method.reduces && stutters && !fair;
+        let stutters = stutters(program, task, judge);
+        let fair = fairness != Fairness::None;
+        let reduces = self.method.reduces && stutters;
         let optimized = self.method.optimizes.map(|passes| {
-            let may_merge = stutters && !fair;
             let passes: Vec<_> =
-                passes.iter().copied().filter(|&it| it != Pass::Merge || may_merge).collect();
+                passes.iter().copied().filter(|&it| it != Pass::Merge || stutters).collect();
             let conditions = task.options.conditions();
-            let watched = Watched { claim: task.options.claim, stutters, conditions };
+            let watched = Watched { claim: task.options.claim, stutters, fair, conditions };
             Arc::new(optimize_by(program, &watched, &passes))
         });
         if optimized.is_none() && !reduces {
             return Ok(None);
         }
-        let reduce = reduces.then_some(Conditions::ALL);
+        let reduce = reduces.then_some(if fair { Conditions::FAIR } else { Conditions::ALL });
         let exclusive = task.options.exclusive && reduces;
         let options = Options { reduce, exclusive, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
@@ -176,15 +222,13 @@ impl Running<'_> {
     fn judge<S: System>(
         &mut self,
         system: &S,
+        fairness: Fairness,
         request: &Request,
         progress: &mut dyn FnMut(&Progress),
     ) -> Outcome {
         let emptiness = self.method.emptiness;
         self.shown = emptiness.search();
-        let fairness = match self.check.fairness {
-            Fairness::None if system.reduces() => {
-                return check(emptiness, &Reduced(system), request, progress);
-            }
+        let fairness = match fairness {
             Fairness::None => return check(emptiness, system, request, progress),
             Fairness::Weak => spinward_machine::Fairness::Weak,
             Fairness::Strong => spinward_machine::Fairness::Strong,
@@ -192,20 +236,52 @@ impl Running<'_> {
         let system = &Fair::new(system, fairness);
         if system.pairs() > 0 {
             self.shown = Search::Scc;
-            return strong(system, &mut system.scratch(), request, progress);
         }
         check(emptiness, system, request, progress)
     }
 }
 
-/// Looks for a run that is an error.
+/// Whether who judges cannot tell how often a state is repeated: a formula without `X` does not see that, nor does
+/// who looks for labels.
+fn stutters(program: &Program, task: &Task, judge: Judge) -> bool {
+    let asks_timeout = |&atom: &u32| program.conditions[atom as usize].asks_timeout;
+    match judge {
+        Judge::Formula(number) => {
+            let Formula { temporal, atoms, .. } = &program.formulas[number];
+            temporal.stutter_invariant() && !atoms.iter().any(asks_timeout)
+        }
+        // A claim may count states.
+        Judge::Automaton => false,
+        Judge::Labels => task.options.claim.is_none(),
+        Judge::NonProgress => true,
+    }
+}
+
+/// Looks for a run that is an error, among those that need be looked at.
 fn check<S: System>(
     emptiness: Emptiness,
     system: &S,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
+    if system.reduces() {
+        check_all(emptiness, &Reduced(system), request, progress)
+    } else {
+        check_all(emptiness, system, request, progress)
+    }
+}
+
+/// Looks for a run that is an error.
+fn check_all<S: System>(
+    emptiness: Emptiness,
+    system: &S,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
     let scratch = &mut system.scratch();
+    if system.pairs() > 0 {
+        return strong(system, scratch, request, progress);
+    }
     match emptiness {
         Emptiness::Components(order) => ordered(system, scratch, request, order, progress),
         Emptiness::Nested => ndfs(system, scratch, request, progress),
