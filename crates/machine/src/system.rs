@@ -37,7 +37,7 @@ pub fn length(steps: &[Step]) -> usize {
 
 /// The sets of edges that an edge is in, by number, of those that an infinite run must meet again and again
 /// to be an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Marks(pub u128);
 
 impl Marks {

@@ -50,11 +50,6 @@ impl Graph {
     fn wanted(&self) -> Marks {
         Marks::first(self.sets)
     }
-
-    /// Whether marks are all that a cycle needs.
-    fn is_marked(&self, edge: &Edge) -> bool {
-        edge.marks.has_all(self.wanted())
-    }
 }
 
 /// Keys have different lengths; before each is the state it was reached from, which is hidden.
@@ -282,37 +277,44 @@ fn has_cycle(graph: &Graph) -> bool {
     })
 }
 
-/// The length of the shortest run to a cycle and round it, by trying all states and all marked edges.
+/// The length of the shortest run to a cycle and round it, by trying all states.
 fn shortest_lasso(graph: &Graph) -> Option<usize> {
-    const FAR: usize = usize::MAX / 8;
-    let count = graph.edges.len();
-    let mut distance = vec![vec![FAR; count]; count];
-    for (from, edges) in graph.edges.iter().enumerate() {
-        distance[from][from] = 0;
-        for edge in edges {
-            distance[from][edge.to] = distance[from][edge.to].min(edge.steps);
-        }
-    }
-    for via in 0..count {
-        for from in 0..count {
-            for to in 0..count {
-                let way = distance[from][via] + distance[via][to];
-                distance[from][to] = distance[from][to].min(way);
+    let from_start = distances(graph, 0);
+    let wanted = graph.wanted();
+    let run = |state: usize| {
+        let way = from_start.iter().filter(|((to, _), _)| *to == state).map(|(_, length)| length);
+        let edges = graph.edges[state].iter();
+        let rounds = edges.flat_map(|edge| {
+            let back = distances(graph, edge.to).into_iter();
+            back.filter(move |((to, marks), _)| {
+                *to == state && edge.marks.and(*marks).has_all(wanted)
+            })
+            .map(|(_, length)| edge.steps + length)
+        });
+        Some(way.min()? + rounds.min()?)
+    };
+    (0..graph.edges.len()).filter_map(run).min()
+}
+
+/// The lengths of the shortest ways from a state, by where they end and which marks they have.
+fn distances(graph: &Graph, start: usize) -> BTreeMap<(usize, Marks), usize> {
+    let mut distances = BTreeMap::from([((start, Marks::default()), 0)]);
+    loop {
+        let mut shorter = Vec::new();
+        for (&(state, marks), &length) in &distances {
+            for edge in &graph.edges[state] {
+                shorter.push(((edge.to, marks.and(edge.marks)), length + edge.steps));
             }
         }
+        let before = distances.clone();
+        for (end, length) in shorter {
+            let known = distances.entry(end).or_insert(length);
+            *known = length.min(*known);
+        }
+        if distances == before {
+            return distances;
+        }
     }
-    let marked = || {
-        let edges = graph.edges.iter().enumerate();
-        let edges = edges.flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge)));
-        edges.filter(|(_, edge)| graph.is_marked(edge))
-    };
-    (0..count)
-        .flat_map(|state| marked().map(move |(from, edge)| (state, from, edge)))
-        .map(|(state, from, edge)| {
-            distance[0][state] + distance[state][from] + edge.steps + distance[edge.to][state]
-        })
-        .min()
-        .filter(|&length| length < FAR)
 }
 
 /// Follows steps from a state: where they lead, and the marks on the way. None if they are no run.
@@ -487,16 +489,17 @@ fn the_shortest_is_as_short_as_can_be() {
     let mut dice = Dice::new(2);
     let mut found = 0;
     for _ in 0..4000 {
-        let mut graph = dice.graph(0);
-        graph.sets = graph.sets.min(1);
+        let graph = dice.graph(0);
         let shortest = Request { shortest: true, ..request(&mut dice) };
         let expected = shortest_lasso(&graph);
-        for (name, check) in checks() {
+        // The shortest run of another system is another one.
+        let own = |name: &str| graph.sets <= 1 || !name.contains("degeneralized");
+        for (name, check) in checks().filter(|(name, _)| own(name)) {
             let outcome = check(&graph, &mut (), &shortest, &mut quiet());
             let lengths: Vec<_> = outcome.errors.iter().map(|it| length(&it.steps)).collect();
             assert_eq!(lengths, Vec::from_iter(expected), "{name} {graph:?}");
             for found in &outcome.errors {
-                assert!(found.shortest);
+                assert!(found.shortest, "{name}");
                 check_lasso(&graph, found);
             }
         }
@@ -853,9 +856,8 @@ fn memory_is_kept_and_a_cycle_without_room_for_its_run_is_told() {
             let end = match outcome.stopped {
                 Some(Stopped::Errors) => {
                     let found = &outcome.errors[0];
-                    let more = detour(name);
-                    let expected = (20_000 + more, Some(10_000 + more));
-                    assert_eq!((found.steps.len(), found.cycle), expected, "{name}");
+                    let runs = [0, detour(name)].map(|more| (20_000 + more, Some(10_000 + more)));
+                    assert!(runs.contains(&(found.steps.len(), found.cycle)), "{name}");
                     "found"
                 }
                 Some(Stopped::Limit(Limit::Memory)) => {

@@ -26,7 +26,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use spinward_machine::{Marks, System};
 use spinward_store::{Flags, Full, Set, Store, Worker};
 
-use super::degeneralized::Degeneralized;
+use super::degeneralized::{Degeneralized, run_with_one_set};
 use super::graph::{Edge, Event, Graph};
 use super::lasso::Evidence;
 use super::ndfs::is_marked;
@@ -50,8 +50,8 @@ pub fn parallel<S: System>(
     if request.shortest || system.key(&initial).len() < initial.len() {
         return scc(system, scratch, request, progress);
     }
-    let system = &Degeneralized::on_states(system);
-    Start { system, scratch, request, progress }.run::<Parallel>()
+    let start = Start { system, scratch, request, progress };
+    run_with_one_set::<Parallel, S>(start, Degeneralized::on_states)
 }
 
 /// Names the search.

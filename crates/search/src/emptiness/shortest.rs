@@ -1,15 +1,17 @@
-//! A shortest run to a cycle and round it, for at most one set.
+//! A shortest run to a cycle and round it, through a few sets.
 //!
-//! *Idea*: a run of this kind goes to some state and from there, over a marked edge, back to it. So, for all
-//! states in the order of their distance: the shortest way from the state, unmarked, to the state, marked, in
-//! a graph that has every state twice. The best run so far bounds everything: states beyond it are not looked
-//! at, nor ways that would make a run as long. States of components without a marked edge have no such way,
-//! and ways do not leave a component.
+//! *Idea*: a run of this kind goes to some state and from there, over edges of all sets, back to it. So, for all
+//! states in the order of their distance: the shortest way from the state, with no set met, to the state, with all
+//! of them met, in a graph that has every state once for each choice of sets. The best run so far bounds everything:
+//! states beyond it are not looked at, nor ways that would make a run as long. States of components that do not meet
+//! all sets have no such way, and ways do not leave a component. Sets that all edges are in need not be looked for:
+//! mostly there are few others, also where each process has one, for fairness.
 //!
 //! *Cost*: all states nearer than the best run are expanded once, and their edges kept, twelve bytes each.
-//! Then the time may be quadratic in the states of components with marked edges. So where a shortest run is not
-//! asked for, only some effort is made, and the best run that was found by then is taken.
+//! Then the time may be quadratic in the states of components that meet all sets, times the choices of sets. So where
+//! a shortest run is not asked for, only some effort is made, and the best run that was found by then is taken.
 
+use rustc_hash::FxHashMap;
 use spinward_machine::{Marks, System};
 use spinward_store::Store;
 
@@ -19,7 +21,13 @@ use super::lasso::Lasso;
 use super::nearest::{Buckets, Hop};
 use crate::chunked::Chunked;
 use crate::dfs::Entry;
-use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, longer};
+use crate::limits::{Limit, Memory, Watch, longer};
+
+/// So many sets can be looked for: the graph has each state once for each choice of them.
+const MOST_SETS: u32 = 8;
+
+/// So many copies of states there may be for several sets, or two for each state, if only some effort is made.
+const MOST_COPIES: usize = 1 << 22;
 
 /// A run that is shorter than the bound, if one was found, and whether none is shorter: so many states are looked
 /// at for that.
@@ -34,9 +42,52 @@ pub(crate) fn shortest<S: System, T: Store>(
     if !near.explore(graph, scratch, watch, bound, &mut effort)? {
         return Ok((None, false));
     }
-    near.find_components(graph)?;
-    let best = near.find_cycle(graph, watch, bound, &mut effort)?;
+    let sets = near.rare_sets(graph.wanted());
+    let copies = graph.len() << sets.count;
+    let too_many = sets.count > 1 && copies > MOST_COPIES && !graph.request.shortest;
+    if sets.count > MOST_SETS || too_many {
+        return Ok((None, false));
+    }
+    near.find_components(graph, &sets)?;
+    let best = near.find_cycle(graph, watch, &sets, bound, &mut effort)?;
     Ok((best, effort > 0))
+}
+
+/// The sets that must be looked for.
+struct Sets {
+    /// Those that not all edges are in; none if an edge will do.
+    rare: Marks,
+    /// How many; one if an edge will do.
+    count: u32,
+}
+
+impl Sets {
+    /// Which of them an edge is in, one bit for each.
+    fn of(&self, marks: Marks) -> u32 {
+        if self.rare == Marks::default() {
+            return 1;
+        }
+        let mut bits = 0;
+        for (bit, set) in self.numbers().enumerate() {
+            bits |= u32::from(marks.has_any(Marks::one(set))) << bit;
+        }
+        bits
+    }
+
+    /// The marks of an edge that is in some of them.
+    fn marks(&self, bits: u32) -> Marks {
+        let sets = self.numbers().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+        sets.fold(Marks::default(), |marks, (_, set)| marks.and(Marks::one(set)))
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let rare = self.rare;
+        (0..Marks::MOST).filter(move |&set| rare.has_any(Marks::one(set)))
+    }
+
+    fn all(&self) -> u32 {
+        (1 << self.count) - 1
+    }
 }
 
 /// Spends one; whether there was one left.
@@ -50,7 +101,8 @@ fn spend(effort: &mut u64) -> bool {
 struct Kept {
     to: u32,
     length: u32,
-    marked: bool,
+    /// The number of its marks.
+    marks: u32,
 }
 
 /// What is known of a state.
@@ -59,7 +111,7 @@ struct Known {
     distance: u32,
     /// Where the shortest way to it comes from.
     before: u32,
-    /// The number of its component, if that has a marked edge.
+    /// The number of its component, if that meets all sets.
     component: u32,
     /// How many edges it has, and where they are.
     edges: u32,
@@ -77,17 +129,17 @@ impl Known {
     };
 }
 
-/// A state in the graph that has each twice.
+/// A state with a choice of sets.
 #[derive(Clone, Copy, Debug)]
-struct Half {
+struct Copied {
     distance: u32,
-    /// Which half comes before.
+    /// Which copy comes before.
     before: u32,
     /// The length of the edge from there.
     length: u32,
 }
 
-impl Half {
+impl Copied {
     const NOTHING: Self = Self { distance: u32::MAX, before: u32::MAX, length: 0 };
 }
 
@@ -97,11 +149,27 @@ struct Near {
     edges: Chunked<Kept>,
     /// States by distance.
     order: Chunked<u32>,
+    /// The marks of edges, each once, and their numbers.
+    marks: Vec<Marks>,
+    numbers: FxHashMap<Marks, u32>,
 }
 
 impl Near {
     fn new() -> Self {
-        Self { states: Chunked::new(), edges: Chunked::new(), order: Chunked::new() }
+        Self {
+            states: Chunked::new(),
+            edges: Chunked::new(),
+            order: Chunked::new(),
+            marks: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
+    /// Those of some sets that not all edges are in.
+    fn rare_sets(&self, wanted: Marks) -> Sets {
+        let missing = |rare: Marks, marks: &Marks| rare.and(wanted.without(*marks));
+        let rare = self.marks.iter().fold(Marks::default(), missing);
+        Sets { rare, count: rare.0.count_ones().max(1) }
     }
 
     fn edge(&self, state: Known, index: u32) -> Kept {
@@ -118,7 +186,6 @@ impl Near {
         effort: &mut u64,
     ) -> Result<bool, Limit> {
         let most = graph.request.limits.max_states.unwrap_or(u64::MAX);
-        let any = graph.system.sets() == Some(0);
         let mut buckets = Buckets::default();
         self.states.grow(graph.len(), Known::NOTHING, &graph.memory)?;
         self.states.set(0, Known { distance: 0, ..Known::NOTHING });
@@ -144,8 +211,11 @@ impl Near {
             known.first = self.edges.len();
             for &event in graph.events.iter() {
                 let Event::Edge(edge) = event else { continue };
-                let marked = any || edge.marks.has_any(Marks::one(0));
-                let kept = Kept { to: edge.to, length: edge.length, marked };
+                let marks = *self.numbers.entry(edge.marks).or_insert_with(|| {
+                    self.marks.push(edge.marks);
+                    self.marks.len() as u32 - 1
+                });
+                let kept = Kept { to: edge.to, length: edge.length, marks };
                 self.edges.push(kept, &graph.memory)?;
                 known.edges += 1;
                 let length = longer(distance, edge.length as usize);
@@ -162,17 +232,19 @@ impl Near {
         Ok(true)
     }
 
-    /// Numbers the components that have a marked edge.
+    /// Numbers the components that meet all sets.
     fn find_components<S: System, T: Store>(
         &mut self,
         graph: &Graph<'_, S, T>,
+        sets: &Sets,
     ) -> Result<(), Limit> {
         let memory = &graph.memory;
-        let mut chain = Chain::new(Marks::one(0));
+        let bits: Vec<_> = self.marks.iter().map(|&marks| sets.of(marks)).collect();
+        let mut chain = Chain::new(Marks(sets.all().into()));
         chain.grow(graph.len(), memory)?;
         let mut stack = Chunked::new();
         let mut numbered = 0;
-        // The depth of an entry is 1 if the edge to it is marked.
+        // The depth of an entry says which sets the edge to it is in.
         stack.push(Entry { state: 0, depth: 0 }, memory)?;
         while let Some(entry) = stack.pop() {
             let marks = Marks(u128::from(entry.length()));
@@ -200,7 +272,8 @@ impl Near {
                     let known = self.states.get(entry.state as usize);
                     for index in 0..known.edges {
                         let edge = self.edge(known, index);
-                        stack.push(Entry { state: edge.to, depth: edge.marked.into() }, memory)?;
+                        let depth = bits[edge.marks as usize];
+                        stack.push(Entry { state: edge.to, depth }, memory)?;
                     }
                 }
             }
@@ -214,16 +287,22 @@ impl Near {
         &self,
         graph: &Graph<'_, S, T>,
         watch: &mut Watch<'_>,
+        sets: &Sets,
         mut bound: u32,
         effort: &mut u64,
     ) -> Result<Option<Lasso>, Limit> {
         let memory = &graph.memory;
-        if graph.len() > MAX_LENGTH as usize {
+        if graph.len() > u32::MAX as usize >> sets.count {
             return Err(Limit::Numbers);
         }
-        let mut round =
-            Round { halves: Chunked::new(), met: Chunked::new(), buckets: Buckets::default() };
-        round.halves.grow(2 * graph.len(), Half::NOTHING, memory)?;
+        let mut round = Round {
+            sets,
+            bits: self.marks.iter().map(|&marks| sets.of(marks)).collect(),
+            copies: Chunked::new(),
+            met: Chunked::new(),
+            buckets: Buckets::default(),
+        };
+        round.copies.grow(graph.len() << sets.count, Copied::NOTHING, memory)?;
         let mut best = None;
         for state in self.order.iter() {
             let known = self.states.get(state as usize);
@@ -259,18 +338,20 @@ impl Near {
     }
 }
 
-/// Room for searches from a state back to it, one after the other. A half is twice the number of a state, and
-/// one more if the way to it has a marked edge.
-struct Round {
-    halves: Chunked<Half>,
-    /// Halves that were met.
+/// Room for searches from a state back to it, one after the other. In the number of a copy that of a state stands
+/// before the sets that the way to it met.
+struct Round<'a> {
+    sets: &'a Sets,
+    /// By the number of marks: which sets they are of.
+    bits: Vec<u32>,
+    copies: Chunked<Copied>,
+    /// Copies that were met.
     met: Chunked<u32>,
     buckets: Buckets,
 }
 
-impl Round {
-    /// The shortest way over a marked edge from a state back to it, and its length, if it is shorter than the
-    /// bound.
+impl Round<'_> {
+    /// The shortest way through all sets from a state back to it, and its length, if it is shorter than the bound.
     fn shortest<S: System, T: Store>(
         &mut self,
         near: &Near,
@@ -282,33 +363,36 @@ impl Round {
     ) -> Result<Option<(Vec<Hop>, u32)>, Limit> {
         let memory = &graph.memory;
         let component = near.states.get(start as usize).component;
-        while let Some(half) = self.met.pop() {
-            self.halves.set(half as usize, Half::NOTHING);
+        while let Some(copy) = self.met.pop() {
+            self.copies.set(copy as usize, Copied::NOTHING);
         }
         self.buckets.clear(memory);
-        self.reach(2 * start, Half { distance: 0, ..Half::NOTHING }, memory)?;
-        let goal = 2 * start + 1;
-        while let Some((distance, half)) = self.buckets.pop(memory) {
-            if half == goal {
-                return Ok(Some((self.way(2 * start, goal, graph.wanted()), distance)));
+        let first = start << self.sets.count;
+        let goal = first | self.sets.all();
+        self.reach(first, Copied { distance: 0, ..Copied::NOTHING }, memory)?;
+        while let Some((distance, copy)) = self.buckets.pop(memory) {
+            if copy == goal {
+                return Ok(Some((self.way(first, goal), distance)));
             }
-            if distance > self.halves.get(half as usize).distance {
+            if distance > self.copies.get(copy as usize).distance {
                 continue;
             }
             if !spend(effort) {
                 break;
             }
             watch.tick(&graph.counts, distance, memory)?;
-            let known = near.states.get(half as usize / 2);
+            let known = near.states.get((copy >> self.sets.count) as usize);
+            let met = copy & self.sets.all();
             for index in 0..known.edges {
                 let edge = near.edge(known, index);
                 let length = longer(distance, edge.length as usize);
-                let next = 2 * edge.to + ((half % 2) | u32::from(edge.marked));
+                let met = met | self.bits[edge.marks as usize];
+                let next = edge.to << self.sets.count | met;
                 if length < bound
                     && near.states.get(edge.to as usize).component == component
-                    && length < self.halves.get(next as usize).distance
+                    && length < self.copies.get(next as usize).distance
                 {
-                    let step = Half { distance: length, before: half, length: edge.length };
+                    let step = Copied { distance: length, before: copy, length: edge.length };
                     self.reach(next, step, memory)?;
                 }
             }
@@ -316,23 +400,22 @@ impl Round {
         Ok(None)
     }
 
-    fn reach(&mut self, half: u32, how: Half, memory: &Memory) -> Result<(), Limit> {
-        if self.halves.get(half as usize).distance == u32::MAX {
-            self.met.push(half, memory)?;
+    fn reach(&mut self, copy: u32, how: Copied, memory: &Memory) -> Result<(), Limit> {
+        if self.copies.get(copy as usize).distance == u32::MAX {
+            self.met.push(copy, memory)?;
         }
-        self.halves.set(half as usize, how);
-        self.buckets.push(how.distance, half, memory)
+        self.copies.set(copy as usize, how);
+        self.buckets.push(how.distance, copy, memory)
     }
 
-    /// The way between two halves; only the edge that leads from unmarked to marked ones must be as wanted.
-    fn way(&self, start: u32, end: u32, wanted: Marks) -> Vec<Hop> {
+    /// The way between two copies; an edge must be in those sets that it is the first to meet.
+    fn way(&self, start: u32, end: u32) -> Vec<Hop> {
         let mut way = Vec::new();
         let mut at = end;
         while at != start {
-            let Half { before, length, .. } = self.halves.get(at as usize);
-            let marked = at % 2 == 1 && before.is_multiple_of(2);
-            let marks = if marked { wanted } else { Marks::default() };
-            way.push(Hop { to: at / 2, marks, length });
+            let Copied { before, length, .. } = self.copies.get(at as usize);
+            let marks = self.sets.marks(at & !before & self.sets.all());
+            way.push(Hop { to: at >> self.sets.count, marks, length });
             at = before;
         }
         way.reverse();

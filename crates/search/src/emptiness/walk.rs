@@ -417,8 +417,7 @@ impl<'a, S: System, T: Store> Walk<'a, S, T> {
         watch: &mut Watch<'_>,
     ) -> (Lasso, bool) {
         let system = self.graph.system;
-        let few = system.sets().is_some_and(|sets| sets <= 1) && system.pairs() == 0;
-        if !few {
+        if system.pairs() > 0 {
             return (run, false);
         }
         let effort = match self.graph.request.shortest {
