@@ -352,7 +352,7 @@ fn write_trails(args: &Args, checked: &mut Checked) {
     let base = args.trail.clone().unwrap_or_else(|| args.model.default_trail());
     for (index, error) in checked.report.errors.iter_mut().enumerate() {
         let path = numbered_trail(&base, index + 1);
-        let cycle_start = error.cycle_index();
+        let cycle_start = error.cycle_index;
         let trail =
             Trail::of_run(&checked.model.program, error.watched.claim, &error.run, cycle_start);
         match std::fs::write(&path, trail.to_text()) {
@@ -487,7 +487,7 @@ fn tell_error(
     let mut text = String::new();
     let machine = model::machine(&checked.model, error.watched.clone(), Arc::default())?;
     let keep = if error.run.len() <= SHOWN_IN_FULL { Keep::ALL } else { Keep::SHORT };
-    let run = describe(&machine, &error.run, error.cycle_index(), keep).map_err(|misfit| {
+    let run = describe(&machine, &error.run, error.cycle_index, keep).map_err(|misfit| {
         Failure::internal(format!("the run to an error does not replay: {misfit}"))
     })?;
     let steps = counted(error.steps as u64, "step");

@@ -149,6 +149,14 @@ pub struct Uses {
     pub c_code: Option<Span>,
 }
 
+impl Uses {
+    /// What is used by a model that used less `before` somebody asked about it: to ask for priorities or for `timeout`
+    /// does not bring them into effect.
+    pub(crate) fn of_who_asks(self, before: Self) -> Self {
+        Self { last: self.last, c_code: self.c_code, ..before }
+    }
+}
+
 /// A block of variables in the state.
 #[derive(Clone, Debug, Default)]
 pub struct Block {

@@ -427,7 +427,7 @@ fn what_is_dubious_is_told() {
     for (text, message) in [
         (
             "byte x; active proctype P() { atomic { x = 1; progress: x = 2; x = 3 } }",
-            "label `progress` inside of `atomic` has no effect",
+            "label `progress` inside of `atomic` counts only where a process waits",
         ),
         (
             "byte x; active proctype P() { if :: x = 1 unless { x == 2 } :: x == 3 fi }",

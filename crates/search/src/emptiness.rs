@@ -31,7 +31,7 @@ pub mod parallel;
 pub mod scc;
 pub mod se05;
 mod second;
-mod shortest;
+pub mod shortest;
 pub mod strong;
 pub mod tau03;
 mod walk;

@@ -23,6 +23,14 @@ pub struct Request {
     pub reduces: bool,
 }
 
+impl Request {
+    /// The same when some of the time is over.
+    pub(crate) fn later(&self, elapsed: Duration) -> Self {
+        let time = self.limits.time.map(|time| time.saturating_sub(elapsed));
+        Self { limits: Limits { time, ..self.limits.clone() }, ..self.clone() }
+    }
+}
+
 /// How states are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {

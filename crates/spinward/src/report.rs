@@ -196,26 +196,15 @@ pub struct ReportedError {
     /// The run.
     #[serde(skip)]
     pub run: Vec<Step>,
+    /// After how many of its steps the cycle starts, the moves of a claim counted too.
+    #[serde(skip)]
+    pub cycle_index: Option<usize>,
     /// What was watched when it was found: a machine that replays the run must watch the same.
     #[serde(skip)]
     pub watched: Options,
     /// What is wrong.
     #[serde(skip)]
     pub violation: Violation,
-}
-
-impl ReportedError {
-    /// Where the cycle of an infinite run starts in its steps, the moves of a claim counted too.
-    pub fn cycle_index(&self) -> Option<usize> {
-        let start = self.cycle_start?;
-        let mut seen = 0;
-        let first = self.run.iter().position(|step| {
-            let here = seen == start;
-            seen += usize::from(!step.is_claim());
-            here
-        });
-        Some(first.unwrap_or(self.run.len()))
-    }
 }
 
 /// What was counted, over all searches of a check.

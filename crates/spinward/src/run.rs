@@ -2,6 +2,7 @@
 
 mod confirm;
 mod judged;
+mod shorter;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -637,6 +638,7 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
         shortest: found.shortest,
         occurrences: found.occurrences,
         run: found.steps,
+        cycle_index: found.cycle,
         watched: task.options.clone(),
         violation,
     }

@@ -87,7 +87,7 @@ fn explore(model: &Model) {
     for report in [&dfs, &bfs, &less, &transactions].into_iter().flatten() {
         for error in report.errors.iter().take(5) {
             let claim = error.watched.claim;
-            let trail = Trail::of_run(&model.program, claim, &error.run, error.cycle_index());
+            let trail = Trail::of_run(&model.program, claim, &error.run, error.cycle_index);
             tell(model, &trail, error.violation);
         }
     }

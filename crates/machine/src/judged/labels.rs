@@ -1,8 +1,8 @@
 //! Runs that come through places labelled `accept` again and again.
 //!
 //! As in SPIN's verifier, the place of a never claim counts, and that of each process. A state counts for the
-//! edges that leave it; so do places that are passed inside of an atomic sequence. When nobody can move, the last
-//! state is repeated for ever, as it is for a claim, which sees to that itself.
+//! edges that leave it; places that are passed inside of an atomic sequence are those of no state. When nobody can
+//! move, the last state is repeated for ever, as it is for a claim, which sees to that itself.
 
 use std::ops::ControlFlow;
 
@@ -16,14 +16,12 @@ use crate::memory::load_u16;
 use crate::system::{Cycles, Flow, Marks, Sink, Step, System};
 use crate::violation::Violation;
 
-/// The machine with edges marked that come from, or through, a place labelled `accept`.
+/// The machine with edges marked that come from a place labelled `accept`.
 #[derive(Debug)]
 pub struct Labelled<'m> {
     machine: &'m Machine,
     /// By body and local state: whether it is labelled.
     labels: Vec<Vec<bool>>,
-    /// By transition: whether it leads to a label.
-    leads: Vec<bool>,
     /// Whether some process has a label.
     in_processes: bool,
     /// By local state of the claim: its component, if only the claim has labels.
@@ -50,12 +48,7 @@ impl<'m> Labelled<'m> {
             Some(claim) if !in_processes => components(machine, claim, &labels[claim.0 as usize]),
             _ => Vec::new(),
         };
-        let leads = program
-            .transitions
-            .iter()
-            .map(|transition| labels[transition.body.0 as usize][usize::from(transition.to.0)]);
-        let leads = leads.collect();
-        Self { machine, labels, leads, in_processes, components }
+        Self { machine, labels, in_processes, components }
     }
 
     fn is_labelled(&self, body: BodyId, state: StateId) -> bool {
@@ -76,11 +69,6 @@ impl<'m> Labelled<'m> {
             })
     }
 
-    /// Whether a step leads to a label.
-    fn leads_to_label(&self, transition: TransitionId) -> bool {
-        self.leads[transition.0 as usize]
-    }
-
     /// What a state gives all of its edges.
     fn marks(&self, state: &[u8], scratch: &mut Scratch) -> Marks {
         if self.rests_at_label(state, scratch) { Marks::one(0) } else { Marks::default() }
@@ -88,8 +76,7 @@ impl<'m> Labelled<'m> {
 }
 
 /// Who tells edges with their marks.
-struct Marking<'a, 'm> {
-    labelled: &'a Labelled<'m>,
+struct Marking<'a> {
     /// What the state gives all of its edges.
     marks: Marks,
     /// Whether somebody moved, or went wrong.
@@ -97,12 +84,10 @@ struct Marking<'a, 'm> {
     sink: &'a mut dyn Sink,
 }
 
-impl Sink for Marking<'_, '_> {
+impl Sink for Marking<'_> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         self.any = true;
-        let passes = steps.iter().any(|step| self.labelled.leads_to_label(step.transition));
-        let marks = if passes { Marks::one(0) } else { self.marks };
-        self.sink.marked(state, steps, marks)
+        self.sink.marked(state, steps, self.marks)
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
@@ -132,7 +117,7 @@ impl System for Labelled<'_> {
 
     fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let marks = self.marks(state, scratch);
-        let mut marking = Marking { labelled: self, marks, any: false, sink };
+        let mut marking = Marking { marks, any: false, sink };
         self.machine.expand(state, scratch, &mut marking)?;
         if !marking.any && marks != Marks::default() && self.machine.options().claim.is_none() {
             marking.sink.marked(state, &[], marks)?;
@@ -156,7 +141,7 @@ impl System for Labelled<'_> {
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), bool> {
         let marks = self.marks(state, scratch);
-        let mut marking = Marking { labelled: self, marks, any: false, sink };
+        let mut marking = Marking { marks, any: false, sink };
         self.machine.expand_alone(state, actor, scratch, &mut marking)
     }
 
@@ -183,15 +168,19 @@ impl System for Labelled<'_> {
 }
 
 /// The strongly connected components of a claim, by local state: of each whether its cycles come through
-/// labels (Edelkamp, Lluch Lafuente, Leue, *Directed explicit-state model checking*, section 7.1).
+/// labels (Edelkamp, Lluch Lafuente, Leue, *Directed explicit-state model checking*, section 7.1). None if not all of
+/// its local states are those of states.
 fn components(machine: &Machine, claim: BodyId, labels: &[bool]) -> Vec<(u32, Cycles)> {
     let program = machine.program();
     let claim = program.automaton(claim);
+    let transitions = || claim.states.iter().flat_map(|state| state.transition_ids());
+    if transitions().any(|id| program.transition(id).atomic) {
+        return Vec::new();
+    }
     let edge = |id: TransitionId| {
         let Transition { from, to, .. } = program.transition(id);
-        let [from, to] = [from, to].map(|state| usize::from(state.0));
-        let marks = u64::from(labels[from] || labels[to]);
-        Edge { to: to as u32, marks, label: Label::truth() }
+        let marks = u64::from(labels[usize::from(from.0)]);
+        Edge { to: to.0.into(), marks, label: Label::truth() }
     };
     let states = claim.states.iter().map(|state| state.transition_ids().map(edge).collect());
     let initial = u32::from(claim.initial.0);

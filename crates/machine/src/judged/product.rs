@@ -47,6 +47,17 @@ impl Follower {
         Self { automaton, components, ends: found.universal, stutters }
     }
 
+    /// The automaton.
+    pub fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
+    /// The same automaton with another first state.
+    pub fn starting_in(&self, state: u32) -> Self {
+        let automaton = Automaton { initial: state, ..self.automaton.clone() };
+        Self { automaton, ..self.clone() }
+    }
+
     /// Whether no cycle need be looked for: it accepts only by coming to an end.
     pub fn is_terminal(&self) -> bool {
         self.components

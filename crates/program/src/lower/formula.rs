@@ -18,12 +18,11 @@ impl Context<'_> {
         span: Span,
         conditions: &mut Vec<Condition>,
     ) -> Formula {
-        // To ask for something does not bring it into effect.
         let uses = self.uses;
         let mut atoms = Lowered { context: self, conditions, numbers: Vec::new() };
         let temporal = formula(expr, &mut atoms);
         let Lowered { numbers: atoms, .. } = atoms;
-        self.uses = uses;
+        self.uses = self.uses.of_who_asks(uses);
         self.diagnostics.extend(too_large(&temporal, span));
         if atoms.len() > MAX_ATOMS as usize {
             let problem =

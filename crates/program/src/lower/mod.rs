@@ -106,20 +106,18 @@ fn warn_of_labels(flow: &mut Flow<'_>) {
         let Some(name) = def.name() else { continue };
         let flags = Flags::of_label(name);
         let element = flow.element(def.element);
-        let place = if element.d_step.is_some() && (flags.end || flags.accept || flags.progress) {
-            "d_step"
+        let (problem, why) = if element.d_step.is_some()
+            && (flags.end || flags.accept || flags.progress)
+        {
+            let why = "no process stops there, so no state is ever labelled by it";
+            (format!("label `{name}` inside of `d_step` has no effect"), why)
         } else if element.atomic && (flags.accept || flags.progress) {
-            "atomic"
+            let why = "a process that goes on there is in no state that is labelled by it";
+            (format!("label `{name}` inside of `atomic` counts only where a process waits"), why)
         } else {
             continue;
         };
-        warnings.push(
-            Diagnostic::warning(
-                def.span,
-                format!("label `{name}` inside of `{place}` has no effect"),
-            )
-            .note("no process stops there, so no state is ever labelled by it"),
-        );
+        warnings.push(Diagnostic::warning(def.span, problem).note(why));
     }
     flow.diagnostics.extend(warnings);
 }
@@ -267,9 +265,9 @@ impl<'f, 'a> Assembly<'f, 'a> {
         actions
     }
 
-    /// The conditions beside the model. To ask for priorities does not bring them into effect.
+    /// The conditions beside the model.
     fn conditions(&mut self) -> Vec<Condition> {
-        let priorities = self.context.uses.priorities;
+        let uses = self.context.uses;
         let given = self.loaded.conditions.iter();
         let conditions = given
             .map(|given| Condition {
@@ -279,7 +277,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
                 asks_timeout: false,
             })
             .collect();
-        self.context.uses.priorities = priorities;
+        self.context.uses = self.context.uses.of_who_asks(uses);
         conditions
     }
 
@@ -289,7 +287,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let atoms = self.loaded.atoms.iter();
         let numbers = atoms.map(|atom| ask(conditions, &atom.text, self.context.expr(&atom.expr)));
         let numbers = numbers.collect();
-        self.context.uses = uses;
+        self.context.uses = self.context.uses.of_who_asks(uses);
         numbers
     }
 
@@ -353,8 +351,9 @@ impl<'f, 'a> Assembly<'f, 'a> {
             _ => {
                 let before = self.context.uses;
                 self.context.expr(formula);
-                let Uses { last, priorities, .. } = self.context.uses;
-                self.context.uses = Uses { last, priorities, ..before };
+                let priorities = self.context.uses.priorities;
+                let asked = self.context.uses.of_who_asks(before);
+                self.context.uses = Uses { priorities, ..asked };
             }
         }
     }

@@ -18,38 +18,28 @@ use std::time::Instant;
 use spinward_machine::{Cycles, Flow, Marks, Sink, Step, System, Violation, system::length};
 
 use super::scc::scc;
-use crate::limits::Limits;
 use crate::outcome::{Found, Outcome, Request};
 use crate::start::{Algorithm, Start};
 
 /// Runs a search that needs one set.
-pub(crate) fn with_one_set<A: Algorithm, S: System>(start: Start<'_, S>) -> Outcome {
-    match start.system.sets() {
-        None | Some(1) => start.run::<A>(),
-        Some(_) => run_with_one_set::<A, S>(start, Degeneralized::new),
-    }
-}
-
-/// Runs a search of a system with its sets made one.
 ///
-/// There a cycle may have to go round more than once until it awaits what it did before. So if one is found, the run
-/// that is told is one of the system itself.
-pub(crate) fn run_with_one_set<'s, A: Algorithm, S: System>(
-    Start { system, scratch, request, progress }: Start<'s, S>,
-    with_one: impl Fn(&'s S) -> Degeneralized<'s, S>,
-) -> Outcome {
+/// Where several are made one, a cycle may have to go round more than once until it awaits what it did before. So if one
+/// is found, the run that is told is one of the system itself.
+pub(crate) fn with_one_set<A: Algorithm, S: System>(start: Start<'_, S>) -> Outcome {
+    let Start { system, scratch, request, progress } = start;
+    let several = match system.sets() {
+        None | Some(1) => return Start { system, scratch, request, progress }.run::<A>(),
+        Some(sets) => sets > 1,
+    };
     let began = Instant::now();
-    let several = system.sets().is_some_and(|sets| sets > 1);
     let of_one = Request { shortest: request.shortest && !several, ..request.clone() };
-    let start = Start { system: &with_one(system), scratch, request: &of_one, progress };
+    let start = Start { system: &Degeneralized::new(system), scratch, request: &of_one, progress };
     let mut outcome = start.run::<A>();
     let is_cycle = |found: &&mut Found| found.violation == Violation::Cycle;
     let Some(found) = outcome.errors.iter_mut().find(is_cycle).filter(|_| several) else {
         return outcome;
     };
-    let time = request.limits.time.map(|time| time.saturating_sub(began.elapsed()));
-    let limits = Limits { time, ..request.limits.clone() };
-    let own = scc(system, scratch, &Request { limits, ..request.clone() }, progress);
+    let own = scc(system, scratch, &request.later(began.elapsed()), progress);
     let is_shorter =
         |it: &Found| it.violation == Violation::Cycle && length(&it.steps) <= length(&found.steps);
     outcome.counts.memory = outcome.counts.memory.max(own.counts.memory);

@@ -12,7 +12,8 @@
 //! it was marked.
 //!
 //! What is wrong in a state is met by the first thread that visits it, and its edges count then; so counts of a
-//! complete search do not depend on the threads. They work on one store, of which only keys can be shared; if
+//! complete search do not depend on the threads. If there is an error, [`super::scc`] tells which one, so that the
+//! answer is the same for any number of threads. They work on one store, of which only keys can be shared; if
 //! states have more than that, or a shortest run is asked for, [`super::scc`] does it alone.
 //!
 //! *Cost*: a state may be entered by each thread. Nothing is blue before it is left: where there are many
@@ -22,11 +23,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use spinward_machine::{Marks, System};
 use spinward_store::{Flags, Full, Set, Store, Worker};
 
-use super::degeneralized::{Degeneralized, run_with_one_set};
+use super::degeneralized::Degeneralized;
 use super::graph::{Edge, Event, Graph};
 use super::lasso::Evidence;
 use super::ndfs::is_marked;
@@ -50,8 +52,15 @@ pub fn parallel<S: System>(
     if request.shortest || system.key(&initial).len() < initial.len() {
         return scc(system, scratch, request, progress);
     }
-    let start = Start { system, scratch, request, progress };
-    run_with_one_set::<Parallel, S>(start, Degeneralized::on_states)
+    let began = Instant::now();
+    let start = Start { system: &Degeneralized::on_states(system), scratch, request, progress };
+    let outcome = start.run::<Parallel>();
+    if outcome.errors.is_empty() {
+        return outcome;
+    }
+    // Which error a thread comes to first is a matter of chance.
+    let alone = scc(system, scratch, &request.later(began.elapsed()), progress);
+    if alone.errors.is_empty() { outcome } else { alone }
 }
 
 /// Names the search.

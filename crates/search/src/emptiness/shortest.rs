@@ -13,7 +13,7 @@
 
 use rustc_hash::FxHashMap;
 use spinward_machine::{Marks, System};
-use spinward_store::Store;
+use spinward_store::{Exact, Store};
 
 use super::chain::{Chain, Standing};
 use super::graph::{Event, Graph};
@@ -22,12 +22,49 @@ use super::nearest::{Buckets, Hop};
 use crate::chunked::Chunked;
 use crate::dfs::Entry;
 use crate::limits::{Limit, Memory, Watch, longer};
+use crate::outcome::{Found, Progress, Request};
+
+/// So many states are looked at for a shorter run, if a shortest is not asked for, also after a short search.
+const MIN_EFFORT: u64 = 100_000;
 
 /// So many sets can be looked for: the graph has each state once for each choice of them.
 const MOST_SETS: u32 = 8;
 
 /// So many copies of states there may be for several sets, or two for each state, if only some effort is made.
 const MOST_COPIES: usize = 1 << 22;
+
+/// A run to a cycle and round it with fewer steps than these, if one was found, and whether none has fewer. Some effort
+/// is made for that, more after a search that saw many states; any, if a shortest run is asked for.
+pub fn shorter<S: System>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    steps: usize,
+    states: u64,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Option<Found>, bool) {
+    let mut watch = Watch::new(&request.limits, progress);
+    let memory = Memory::new(request.limits.memory);
+    let Ok(store) = Exact::new(memory.budget()) else {
+        return (None, false);
+    };
+    let mut graph = Graph::new(system, request, store, memory, watch.clock());
+    let bound = u32::try_from(steps).unwrap_or(u32::MAX);
+    let effort = effort(request, states);
+    let found = match graph.initial() {
+        Ok(_) => shortest(&mut graph, scratch, &mut watch, bound, effort),
+        Err(limit) => Err(limit),
+    };
+    drop(watch);
+    let (lasso, none_shorter) = found.unwrap_or((None, false));
+    let is_shortest = none_shorter && request.shortest;
+    (lasso.map(|lasso| lasso.found(&mut graph, scratch, is_shortest)), none_shorter)
+}
+
+/// So many states are looked at for a shorter run after a search that saw so many: any, if a shortest run is asked for.
+pub fn effort(request: &Request, states: u64) -> u64 {
+    if request.shortest { u64::MAX } else { MIN_EFFORT.max(2 * states) }
+}
 
 /// A run that is shorter than the bound, if one was found, and whether none is shorter: so many states are looked
 /// at for that.

@@ -17,16 +17,13 @@ use super::graph::{Edge, Event, Graph};
 use super::lasso::{Evidence, Lasso, goals, lasso};
 use super::marked::MarksStack;
 use super::nearest::{Hop, Nearest};
-use super::shortest::shortest;
+use super::shortest::{effort, shortest};
 use crate::chunked::Chunked;
 use crate::dfs::{Entry, path_bytes};
 use crate::findings::{Example, Findings};
 use crate::limits::{Limit, Watch, longer};
 use crate::outcome::{Found, Outcome, Stopped};
 use crate::rebuild::{Goal, Order, follow, rebuild};
-
-/// So many states are looked at for a shorter run, if a shortest is not asked for, also after a short search.
-const MIN_EFFORT: u64 = 100_000;
 
 /// What is taken from the stack.
 #[derive(Clone, Copy, Debug)]
@@ -420,11 +417,7 @@ impl<'a, S: System, T: Store> Walk<'a, S, T> {
         if system.pairs() > 0 {
             return (run, false);
         }
-        let effort = match self.graph.request.shortest {
-            true => u64::MAX,
-            // About as much as the search took.
-            false => MIN_EFFORT.max(2 * self.graph.counts.states),
-        };
+        let effort = effort(self.graph.request, self.graph.counts.states);
         match shortest(&mut self.graph, scratch, watch, run.length(), effort) {
             Ok((shorter, is_shortest)) => {
                 (shorter.unwrap_or(run), is_shortest && self.graph.request.shortest)

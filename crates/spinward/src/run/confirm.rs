@@ -130,7 +130,11 @@ pub(super) fn shorten(searched: &Arc<Program>, task: &Task, found: &mut Found) {
     if let Some(lap) = (1..length).find(is_lap) {
         last = first + lap;
     }
-    while first > 0 && last > first && states[first - 1].1 == states[last - 1].1 {
+    while first > 0
+        && last > first
+        && states[first - 1].1 == states[last - 1].1
+        && steps(first - 1, first) == steps(last - 1, last)
+    {
         first -= 1;
         last -= 1;
     }
@@ -185,22 +189,17 @@ fn has_no_value(
 /// Makes sure that a cycle comes through a label `accept`.
 fn comes_through_labels(machine: &Machine, found: &Found) -> Result<(), Misfit> {
     let program = machine.program();
-    let mut comes = false;
-    let mut look_at = |config: &Config| {
+    let is_at_label = |config: &Config| {
         let view = machine.view(&config.state);
         let at_label = |body, state| program.automaton(body).state(state).accept;
-        comes |= view.processes.iter().any(|process| at_label(process.body, process.state));
         let claim = machine.options().claim.zip(view.claim);
-        comes |= claim.is_some_and(|(body, state)| at_label(body, state));
+        claim.is_some_and(|(body, state)| at_label(body, state))
+            || view.processes.iter().any(|process| at_label(process.body, process.state))
     };
-    let start = found.cycle.unwrap_or(found.steps.len());
-    let outcome = replay(machine, &found.steps, &mut |event| {
-        if event.index >= start {
-            look_at(event.before);
-        }
-    })?;
-    look_at(&outcome.last);
-    if comes { Ok(()) } else { misfit(found, "the cycle comes through no label `accept`") }
+    match cycle(machine, found)?.iter().any(is_at_label) {
+        true => Ok(()),
+        false => misfit(found, "the cycle comes through no label `accept`"),
+    }
 }
 
 /// Makes sure that a cycle has steps, and comes through no label `progress`.

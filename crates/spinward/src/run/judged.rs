@@ -28,21 +28,23 @@ use crate::plan::{Algorithm, Emptiness, Judge, Task};
 use crate::report::{Reason, ReasonCode};
 
 /// What is looked for, and who tells.
-struct Judging<'a> {
-    task: &'a Task,
-    judge: Judge,
-    follower: Option<&'a Follower>,
+pub(super) struct Judging<'a> {
+    pub task: &'a Task,
+    pub judge: Judge,
+    pub follower: Option<&'a Follower>,
     /// The memory in use before there was anything of it.
     before: u64,
 }
 
 /// What a search found out.
-struct Judged {
-    outcome: Outcome,
+pub(super) struct Judged {
+    pub outcome: Outcome,
     lost: Option<Lost>,
-    budget: u64,
+    pub budget: u64,
     reduces: bool,
-    searched: Arc<Program>,
+    /// Whether something was left out, so that runs may be longer than need be.
+    pub is_less: bool,
+    pub searched: Arc<Program>,
 }
 
 impl Running<'_> {
@@ -86,11 +88,11 @@ impl Running<'_> {
                     && is_fair(&self.check.model, task, fairness, found)
             };
             if judged.outcome.errors.iter().all(is_fair) {
-                return self.take_judged(task, judged);
+                return self.take_judged(&judging, fairness, judged, progress);
             }
         }
         let judged = self.judge_with(&judging, fairness, progress)?;
-        self.take_judged(task, judged)
+        self.take_judged(&judging, fairness, judged, progress)
     }
 
     /// Searches with fairness to this degree.
@@ -107,14 +109,17 @@ impl Running<'_> {
         let whole = self.machine(program, options)?;
         let machine = less.as_ref().unwrap_or(&whole);
         let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
-        let request = self.request(budget);
+        // Where something is left out, shorter runs are looked for later.
+        let is_terminal = follower.is_some_and(Follower::is_terminal);
+        let shortest = self.check.shortest && (less.is_none() || is_terminal);
+        let request = Request { shortest, ..self.request(budget) };
         let started = Instant::now();
         let mut lost = None;
         let outcome = match follower {
             None => self.judge(&Labelled::new(machine), fairness, &request, progress),
             Some(follower) => {
                 let product = Product::new(machine, follower);
-                if follower.is_terminal() {
+                if is_terminal {
                     let whole = Product::new(&whole, follower);
                     let (less, reduces) = (less.is_some(), machine.reduces());
                     let systems = Systems { whole: &whole, less, reduces };
@@ -129,13 +134,24 @@ impl Running<'_> {
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
         let (reduces, searched) = (machine.reduces(), machine.program().clone());
-        Ok(Judged { outcome, lost, budget, reduces, searched })
+        let is_less = less.is_some();
+        Ok(Judged { outcome, lost, budget, reduces, is_less, searched })
     }
 
     /// Reports what a search found out; or the violation, if it counted on what a process claims, and that does not
     /// hold.
-    fn take_judged(&mut self, task: &Task, judged: Judged) -> Result<Option<Violation>, Error> {
-        let Judged { mut outcome, lost, budget, reduces, searched } = judged;
+    fn take_judged(
+        &mut self,
+        judging: &Judging<'_>,
+        fairness: Fairness,
+        mut judged: Judged,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Violation>, Error> {
+        if !judging.follower.is_some_and(Follower::is_terminal) {
+            self.tell_shorter(judging, fairness, &mut judged, progress)?;
+        }
+        let task = judging.task;
+        let Judged { mut outcome, lost, budget, reduces, searched, .. } = judged;
         self.reduced |= reduces;
         if let Some(broken) = take_broken_claim(&mut outcome) {
             return Ok(Some(broken));

@@ -1,0 +1,129 @@
+//! Shorter runs than those that a search of less has found.
+//!
+//! What is left out makes no difference to whether there is an error, but to how long the run to it is. So where one
+//! was found, shorter ones are looked for among all runs, unless the search itself has done so.
+//!
+//! An automaton that follows a run may come to its cycle a step later than the run does. So it may also start in any of
+//! its states from which it accepts nothing that it would not accept from its first one.
+
+use std::time::Instant;
+
+use spinward_machine::system::length;
+use spinward_machine::{Fair, Follower, Labelled, Options, Product, System, Violation};
+use spinward_program::ir::Formula;
+use spinward_property::{Automaton, accepted_word, intersection, translate};
+use spinward_search::bfs::bfs;
+use spinward_search::emptiness::shortest::{effort, shorter};
+use spinward_search::{Found, Limits, Progress, Request};
+
+use super::Running;
+use super::confirm::shorten;
+use super::judged::{Judged, Judging};
+use crate::Error;
+use crate::options::Fairness;
+use crate::plan::Judge;
+
+impl Running<'_> {
+    /// Puts shorter runs in the place of those that were found, as far as they can be found with some effort.
+    pub(super) fn tell_shorter(
+        &mut self,
+        &Judging { task, judge, follower, .. }: &Judging<'_>,
+        fairness: Fairness,
+        judged: &mut Judged,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Error> {
+        let Judged { outcome, budget, is_less, searched, .. } = judged;
+        let is_long =
+            |found: &&mut Found| matches!(found.violation, Violation::Cycle | Violation::ClaimEnd);
+        let states = outcome.counts.states;
+        let Some(best) = outcome.errors.iter_mut().find(is_long) else {
+            return Ok(());
+        };
+        let started = Instant::now();
+        let program = self.check.model.program.clone();
+        let options = Options { exclusive: false, ..task.options.clone() };
+        let whole = self.machine(program.clone(), options)?;
+        shorten(searched, task, best);
+        let request = self.request(*budget);
+        let mut none_shorter = *is_less || best.shortest;
+        let mut take = |(found, no_other): (Option<Found>, bool)| {
+            none_shorter &= no_other;
+            if let Some(mut found) = found {
+                shorten(&program, task, &mut found);
+                *best = Found { occurrences: best.occurrences, ..found };
+            }
+            (best.violation, length(&best.steps))
+        };
+        let mut known = take((None, true));
+        match follower {
+            None if *is_less => {
+                let labelled = Labelled::new(&whole);
+                take(look(&labelled, fairness, known, &request, states, progress));
+            }
+            None => {}
+            Some(follower) => {
+                let formula = match judge {
+                    Judge::Formula(number) => program.formulas.get(number),
+                    _ => None,
+                };
+                for follower in starts(follower, formula, *is_less) {
+                    let product = Product::new(&whole, &follower);
+                    known = take(look(&product, fairness, known, &request, states, progress));
+                }
+            }
+        }
+        best.shortest = request.shortest && none_shorter;
+        self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+}
+
+/// Looks for a shorter run to the same error; tells it, and whether there is no other.
+fn look<S: System>(
+    system: &S,
+    fairness: Fairness,
+    (violation, steps): (Violation, usize),
+    request: &Request,
+    states: u64,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Option<Found>, bool) {
+    let scratch = &mut system.scratch();
+    if violation == Violation::ClaimEnd {
+        let effort = effort(request, states);
+        let most = request.limits.max_states.map_or(effort, |most| most.min(effort));
+        let limits = Limits { max_states: Some(most), ..request.limits.clone() };
+        let outcome = bfs(system, scratch, &Request { limits, ..request.clone() }, progress);
+        let none_shorter = !outcome.errors.is_empty();
+        let is_shorter = |it: &Found| it.violation == violation && length(&it.steps) < steps;
+        return (outcome.errors.into_iter().find(is_shorter), none_shorter);
+    }
+    match fairness {
+        Fairness::None => shorter(system, scratch, request, steps, states, progress),
+        Fairness::Weak => {
+            let system = &Fair::new(system, spinward_machine::Fairness::Weak);
+            shorter(system, &mut system.scratch(), request, steps, states, progress)
+        }
+        // There is no telling which sets a cycle must meet.
+        Fairness::Strong => (None, false),
+    }
+}
+
+/// Those who may follow runs from their start on, and accept only what is wrong: others than the follower, or it too.
+fn starts(follower: &Follower, formula: Option<&Formula>, it_too: bool) -> Vec<Follower> {
+    let automaton = follower.automaton();
+    let right = formula.and_then(|formula| translate(&formula.temporal).ok());
+    let accepts_only_wrong = |start: u32| {
+        let from = Automaton { initial: start, ..automaton.clone() };
+        right.as_ref().is_some_and(|right| {
+            intersection(&from, right).is_ok_and(|both| accepted_word(&both).is_none())
+        })
+    };
+    let numbers = 0..automaton.states.len() as u32;
+    numbers
+        .filter(|&start| match start == automaton.initial {
+            true => it_too,
+            false => accepts_only_wrong(start),
+        })
+        .map(|start| follower.starting_in(start))
+        .collect()
+}
