@@ -46,8 +46,13 @@ impl Model {
             Error::Usage(format!("cannot read the claim {}: {problem}", claim.display()))
         })?;
         if !text.trim_start().starts_with("HOA:") {
-            let claim = Some((claim.to_owned(), text));
-            return Self::load(path, &Options { claim, ..options.clone() });
+            let given = Some((claim.to_owned(), text));
+            let model = Self::load(path, &Options { claim: given, ..options.clone() })?;
+            if model.program.claims.is_empty() {
+                let problem = format!("there is no never claim in {}", claim.display());
+                return Err(Error::Usage(problem));
+            }
+            return Ok(model);
         }
         let (automaton, atoms) = spinward_property::hoa::read(&text).map_err(|problem| {
             Error::Usage(format!("{}:{}: {}", claim.display(), problem.line, problem.reason))

@@ -187,7 +187,7 @@ fn find_claim(model: &Model, text: &str) -> Result<Task, Error> {
             format!("the model has: {}", names.join(", "))
         };
         return Err(Error::Usage(format!(
-            "no ltl property or never claim is named '{text}'; {known}"
+            "no ltl property or never claim is named '{text}'; {known} (as a formula: '({text})')"
         )));
     }
     Err(Error::Usage(format!("the model was not read with the formula '{text}'")))

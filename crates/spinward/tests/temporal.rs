@@ -184,6 +184,53 @@ fn labels() {
 }
 
 #[test]
+fn labels_inside_of_atomic_are_those_of_no_state() {
+    let passed = "byte x; active proctype P() { do :: atomic { x = 1; accept: x = 2; x = 0 } od }";
+    assert!(holds(passed, Property::Acceptance, Fairness::None));
+    let waits = "chan c = [0] of { bit }; byte x;
+        active proctype P() { do :: atomic { x = 1; accept: c!0 } od }
+        active proctype Q() { do :: c?0 od }";
+    assert!(holds(waits, Property::Acceptance, Fairness::None));
+    let stops = "chan c = [1] of { bit };
+        active proctype P() { do :: atomic { c!0; accept: c!0 } od }
+        active proctype Q() { do :: c?0 od }";
+    assert!(!holds(stops, Property::Acceptance, Fairness::None));
+    let claimed = "byte x; active proctype P() { do :: x = 1; x = 0 od }
+        never { do :: atomic { x == 0 -> accept: x == 0 } :: x == 1 od }";
+    assert!(holds(claimed, Property::Ltl("never_0".into()), Fairness::None));
+}
+
+#[test]
+fn a_formula_beside_the_model_sees_who_moved_last() {
+    let text = "byte x;
+        active proctype A() { do :: x = 1 - x od }
+        active proctype B() { do :: x = 1 - x od }";
+    assert!(!ltl(text, "[] (_last == 0)"));
+    assert!(!ltl(text, "[] <> (_last == 0)"));
+    assert!(ltl(text, "[] (_last < 2)"));
+}
+
+#[test]
+fn a_cycle_told_from_its_first_state_stays_fair() {
+    let text = "byte x;
+        active proctype A() { do :: x == 0 od }
+        active proctype B() { do :: x = 0 od }";
+    for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+        assert!(!holds(text, Property::Ltl("[] <> (x == 1)".into()), fairness), "{fairness}");
+    }
+}
+
+#[test]
+fn the_cycle_begins_where_it_was_found_also_behind_moves_of_the_claim() {
+    let text = "active proctype P() { false }
+        never { true; accept_A: do :: true od }";
+    let report = run(check(text, &Property::Ltl("never_0".into())));
+    let error = &report.errors[0];
+    assert_eq!((error.steps, error.cycle_start), (0, Some(0)));
+    assert_eq!(error.cycle_index, Some(1));
+}
+
+#[test]
 fn never_claims_with_labels() {
     let text = "byte x;
         active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
@@ -227,6 +274,26 @@ fn each_property_has_an_answer() {
     let report = run(Check::new(model));
     let violated: Vec<_> = report.errors.iter().map(|it| (it.kind, it.property.as_str())).collect();
     assert_eq!(violated, [("acceptance-cycle", "no"), ("never-claim", "bad")]);
+}
+
+#[test]
+fn runs_are_short_whatever_is_left_out() {
+    let late = "byte x, y;
+        active proctype B() { y = 1; y = 2; y = 3 }
+        active proctype A() { do :: x = 1; x = 0 od }";
+    let two = "bit z;
+        active proctype P() { byte l; do :: l == 0 od }
+        active proctype Z() { do :: z = 1 - z od }";
+    for (text, formula, steps) in [(late, "[] <> (x == 2)", 2), (two, "[] <> (z == 2)", 1)] {
+        for search in CHECKS {
+            for (por, optimize) in [(Por::On, Optimize::Full), (Por::Off, Optimize::None)] {
+                let check = check(text, &Property::Ltl(formula.into()));
+                let check = check.search(search).por(por).optimize(optimize);
+                let errors = run(check.shortest(true)).errors;
+                assert_eq!((errors[0].steps, errors[0].shortest), (steps, true), "{search}");
+            }
+        }
+    }
 }
 
 #[test]

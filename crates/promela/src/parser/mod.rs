@@ -405,7 +405,7 @@ impl<'s> Parser<'s> {
         if self.depth + height <= MAX_DEPTH {
             return Ok(());
         }
-        let problem = Diagnostic::error(self.span(), "the model is nested too deeply")
+        let problem = Diagnostic::error(self.span(), "this is nested too deeply")
             .label("too many levels here")
             .note(format!(
                 "of a limit of {MAX_DEPTH}, a block or choice takes {STATEMENT}, a pair of \

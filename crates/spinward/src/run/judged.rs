@@ -156,14 +156,16 @@ impl Running<'_> {
         if let Some(broken) = take_broken_claim(&mut outcome) {
             return Ok(Some(broken));
         }
-        self.count(task, &outcome);
-        self.explain(task, &outcome);
-        self.explain_lost(task, lost, budget, &outcome);
         if outcome.errors.iter().any(|it| it.violation == Violation::TooManyForFairness) {
             outcome.errors.retain(|it| it.violation != Violation::TooManyForFairness);
+            outcome.counts.errors -= 1;
+            outcome.stopped = None;
             let message = format!("{}: more processes than fairness can be judged for", task.name);
             self.reasons.push(Reason { code: ReasonCode::NotChecked, message });
         }
+        self.count(task, &outcome);
+        self.explain(task, &outcome);
+        self.explain_lost(task, lost, budget, &outcome);
         self.take_errors(task, &searched, outcome.errors)?;
         Ok(None)
     }
