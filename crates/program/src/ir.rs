@@ -19,6 +19,7 @@ use spinward_promela::{SourceMap, Span};
 use spinward_property::Formula as Temporal;
 
 use crate::exclusive::Exclusive;
+use crate::follow::Followed;
 
 /// A local state of an automaton: SPIN's number of it, from 1. State 0 is that of a process that is
 /// gone.
@@ -63,6 +64,8 @@ pub struct Program {
     pub start: Vec<(BodyId, i32)>,
     /// The never claims, in the order of the text.
     pub claims: Vec<BodyId>,
+    /// By claim: the automaton that it is, if it only asks about states.
+    pub followed: Vec<Option<Followed>>,
     /// The event trace.
     pub trace: Option<BodyId>,
     /// Conditions about the model: first those given beside it, then what formulas ask of single states.

@@ -5,11 +5,13 @@
 //! what a state holds. [`lower()`] makes it from syntax, with SPIN's numbers for elements and local
 //! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
 //! out of it, [`independence`], [`movers`] and [`symmetry`] tell what may be left out of a search of it,
-//! [`exclusive`] what processes claim for themselves, [`graph`] draws it.
+//! [`exclusive`] what processes claim for themselves, [`follow`] which never claims are automata like those of formulas,
+//! [`graph`] draws it.
 
 mod access;
 pub mod channels;
 pub mod exclusive;
+pub mod follow;
 pub mod formula;
 pub mod graph;
 pub mod independence;

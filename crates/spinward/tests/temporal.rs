@@ -241,6 +241,39 @@ fn never_claims_with_labels() {
 }
 
 #[test]
+fn moves_are_left_out_for_claims_that_do_not_count_states() {
+    let text = |claim: &str| {
+        format!(
+            "byte x, n;
+             active [2] proctype P() {{ byte l; do :: l < 3 -> l++ :: l == 3 -> l = 0; n = 1 - n od }}
+             active proctype Q() {{ do :: x < 3 -> x++ :: x == 3 -> x = 0 od }}
+             never {{ {claim} }}"
+        )
+    };
+    let states = |claim: &str, por| {
+        let check = check(&text(claim), &Property::Ltl("never_0".into()));
+        let report = run(check.search(Search::Scc).por(por).optimize(Optimize::None));
+        assert_eq!(report.verdict, Verdict::Verified, "{claim}");
+        report.statistics.states
+    };
+    let plain = "T0: do :: true :: x == 4 -> goto accept_S od; accept_S: do :: x != 3 od";
+    assert!(states(plain, Por::On) < states(plain, Por::Off));
+    // Accepts if x is 2 in two states, one after the other, and then 4.
+    let counts = "do :: true :: x == 2 -> break od; x == 2; x == 4; accept_S: do :: true od";
+    assert_eq!(states(counts, Por::On), states(counts, Por::Off));
+    for (claim, unfair, weak) in [
+        ("T0: do :: true :: x == 3 -> goto accept_S od; accept_S: do :: x == 3 od", false, true),
+        ("T0: do :: true :: x == 3 -> goto accept_S od; accept_S: do :: n <= 1 od", false, false),
+        ("do :: x < 3 :: else -> break od; accept_S: do :: n == 0 od", false, true),
+        ("do :: x < 3 :: else -> break od; accept_S: do :: n == 2 od", true, true),
+    ] {
+        let claimed = || Property::Ltl("never_0".into());
+        assert_eq!(holds(&text(claim), claimed(), Fairness::None), unfair, "{claim}");
+        assert_eq!(holds(&text(claim), claimed(), Fairness::Weak), weak, "{claim}");
+    }
+}
+
+#[test]
 fn a_claim_goes_on_alone() {
     let claim = "never { accept_0: do :: true -> goto accept_0 od }";
     for body in ["x = 1", "x = 1; false"] {

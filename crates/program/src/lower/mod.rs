@@ -29,6 +29,7 @@ use self::layout::Layout;
 use self::size::Budget;
 use self::table::{Flags, Table};
 use crate::exclusive::{Exclusive, Written};
+use crate::follow::follow;
 use crate::independence::End;
 use crate::ir::{
     Action, Automaton, Block, BodyId, Condition, ControlState, Element, ElementId, Expr, Formula,
@@ -233,6 +234,7 @@ impl<'f, 'a> Assembly<'f, 'a> {
             init,
             start,
             claims: of_kind(&[BodyKind::Never]),
+            followed: Vec::new(),
             trace: of_kind(&[BodyKind::Trace, BodyKind::NoTrace]).first().copied(),
             conditions,
             formulas,
@@ -244,6 +246,10 @@ impl<'f, 'a> Assembly<'f, 'a> {
             uses: context.uses,
         };
         program.exclusive = Exclusive::new(&program, claims);
+        let mut conditions = program.conditions.clone();
+        let followed = program.claims.iter().map(|&claim| follow(&program, claim, &mut conditions));
+        program.followed = followed.collect();
+        program.conditions = conditions;
         context.diagnostics.append(&mut context.layout.diagnostics);
         context.diagnostics.extend(context.budget.diagnostic());
         (Some(program), context.diagnostics)

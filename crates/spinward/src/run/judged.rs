@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use spinward_machine::{Fair, Follower, Labelled, Machine, Options, Product, System, Violation};
 use spinward_program::Program;
+use spinward_program::follow::Followed;
 use spinward_program::independence::Conditions;
-use spinward_program::ir::Formula;
+use spinward_program::ir::{BodyId, Formula};
 use spinward_program::optimize::{Pass, Watched, optimize_by};
-use spinward_property::{Automaton, Edge, Label, translate};
+use spinward_property::{Automaton, Edge, Label, is_stutter_invariant, translate};
 use spinward_search::emptiness::indfs::indfs;
 use spinward_search::emptiness::ndfs::ndfs;
 use spinward_search::emptiness::parallel::parallel;
@@ -32,6 +33,8 @@ pub(super) struct Judging<'a> {
     pub task: &'a Task,
     pub judge: Judge,
     pub follower: Option<&'a Follower>,
+    /// Whether who judges cannot tell how often a state is repeated.
+    stutters: bool,
     /// The memory in use before there was anything of it.
     before: u64,
 }
@@ -58,6 +61,10 @@ impl Running<'_> {
     ) -> Result<Option<Violation>, Error> {
         let program = self.check.model.program.clone();
         let before = memory::own_memory();
+        if let Some(judged) = self.judge_followed(task, judge, before, progress)? {
+            let judging = Judging { task, judge, follower: None, stutters: true, before };
+            return self.take_judged(&judging, Fairness::None, judged, progress);
+        }
         let follower = self.follower(&program, judge)?;
         let is_terminal = follower.as_ref().is_some_and(Follower::is_terminal);
         if self.check.max_depth.is_some() && !is_terminal {
@@ -76,10 +83,11 @@ impl Running<'_> {
         // Fairness makes no difference to what is wrong after finitely many steps: each such run goes on to a fair
         // one.
         let fairness = if is_terminal { Fairness::None } else { self.check.fairness };
-        let judging = Judging { task, judge, follower: follower.as_ref(), before };
+        let stutters = self.stutters(&program, task, judge);
+        let judging = Judging { task, judge, follower: follower.as_ref(), stutters, before };
         // Where no run at all is wrong, no fair one is; and that takes less to see, as more may be left out.
         let first = fairness != Fairness::None
-            && stutters(&program, task, judge)
+            && stutters
             && (self.method.reduces || self.method.optimizes.is_some());
         if first {
             let judged = self.judge_with(&judging, Fairness::None, progress)?;
@@ -95,15 +103,50 @@ impl Running<'_> {
         self.take_judged(&judging, fairness, judged, progress)
     }
 
+    /// What a search finds out that follows runs by a claim's automaton, with moves left out, if it finds nothing wrong.
+    /// Else the claim itself is to tell what is.
+    fn judge_followed(
+        &mut self,
+        task: &Task,
+        judge: Judge,
+        before: u64,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Judged>, Error> {
+        let program = self.check.model.program.clone();
+        let is_asked = |&claim: &BodyId| task.options.claim == Some(claim);
+        let number = program.claims.iter().position(is_asked);
+        let followed = number.and_then(|number| program.followed[number].as_ref());
+        let reduces = self.method.reduces && self.check.max_depth.is_none();
+        let Some(Followed { automaton, atoms }) =
+            followed.filter(|followed| reduces && is_stutter_invariant(&followed.automaton))
+        else {
+            return Ok(None);
+        };
+        let (watched, visible) = (atoms.clone(), atoms.clone());
+        let options = Options { claim: None, watched, visible, ..task.options.clone() };
+        let task = &Task { name: task.name.clone(), options, judge: task.judge };
+        let follower = Follower::new(automaton.clone(), true);
+        let judging = Judging { task, judge, follower: Some(&follower), stutters: true, before };
+        let mut kinds = vec![Fairness::None, self.check.fairness];
+        kinds.dedup();
+        for fairness in kinds {
+            let judged = self.judge_with(&judging, fairness, progress)?;
+            if judged.outcome.errors.is_empty() {
+                return Ok(Some(judged));
+            }
+        }
+        Ok(None)
+    }
+
     /// Searches with fairness to this degree.
     fn judge_with(
         &mut self,
-        &Judging { task, judge, follower, before }: &Judging<'_>,
+        &Judging { task, follower, stutters, before, .. }: &Judging<'_>,
         fairness: Fairness,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Judged, Error> {
         let program = self.check.model.program.clone();
-        let less = self.machine_of_less_to_judge(&program, task, judge, fairness)?;
+        let less = self.machine_of_less_to_judge(&program, task, stutters, fairness)?;
         let exclusive = less.as_ref().is_some_and(|less| less.options().exclusive);
         let options = Options { exclusive, ..task.options.clone() };
         let whole = self.machine(program, options)?;
@@ -214,10 +257,9 @@ impl Running<'_> {
         &mut self,
         program: &Arc<Program>,
         task: &Task,
-        judge: Judge,
+        stutters: bool,
         fairness: Fairness,
     ) -> Result<Option<Machine>, Error> {
-        let stutters = stutters(program, task, judge);
         let fair = fairness != Fairness::None;
         let reduces = self.method.reduces && stutters;
         let optimized = self.method.optimizes.map(|passes| {
@@ -234,6 +276,24 @@ impl Running<'_> {
         let exclusive = task.options.exclusive && reduces;
         let options = Options { reduce, exclusive, ..task.options.clone() };
         self.machine(optimized.unwrap_or_else(|| program.clone()), options).map(Some)
+    }
+
+    /// Whether who judges cannot tell how often a state is repeated: a formula without `X` does not see that, nor does
+    /// who looks for labels.
+    fn stutters(&self, program: &Program, task: &Task, judge: Judge) -> bool {
+        let asks_timeout = |&atom: &u32| program.conditions[atom as usize].asks_timeout;
+        match judge {
+            Judge::Formula(number) => {
+                let Formula { temporal, atoms, .. } = &program.formulas[number];
+                temporal.stutter_invariant() && !atoms.iter().any(asks_timeout)
+            }
+            Judge::Automaton => {
+                self.check.model.claim.as_ref().is_some_and(|it| is_stutter_invariant(it))
+            }
+            // A claim may count states.
+            Judge::Labels => task.options.claim.is_none(),
+            Judge::NonProgress => true,
+        }
     }
 
     /// Looks for runs that are errors, of those that are fair.
@@ -256,22 +316,6 @@ impl Running<'_> {
             self.shown = Search::Scc;
         }
         check(emptiness, system, request, progress)
-    }
-}
-
-/// Whether who judges cannot tell how often a state is repeated: a formula without `X` does not see that, nor does
-/// who looks for labels.
-fn stutters(program: &Program, task: &Task, judge: Judge) -> bool {
-    let asks_timeout = |&atom: &u32| program.conditions[atom as usize].asks_timeout;
-    match judge {
-        Judge::Formula(number) => {
-            let Formula { temporal, atoms, .. } = &program.formulas[number];
-            temporal.stutter_invariant() && !atoms.iter().any(asks_timeout)
-        }
-        // A claim may count states.
-        Judge::Automaton => false,
-        Judge::Labels => task.options.claim.is_none(),
-        Judge::NonProgress => true,
     }
 }
 

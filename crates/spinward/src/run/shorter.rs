@@ -10,8 +10,7 @@ use std::time::Instant;
 
 use spinward_machine::system::length;
 use spinward_machine::{Fair, Follower, Labelled, Options, Product, System, Violation};
-use spinward_program::ir::Formula;
-use spinward_property::{Automaton, accepted_word, intersection, translate};
+use spinward_property::{Automaton, Formula, accepted_word, intersection, translate};
 use spinward_search::bfs::bfs;
 use spinward_search::emptiness::shortest::{effort, shorter};
 use spinward_search::{Found, Limits, Progress, Request};
@@ -62,17 +61,19 @@ impl Running<'_> {
             }
             None => {}
             Some(follower) => {
-                let formula = match judge {
-                    Judge::Formula(number) => program.formulas.get(number),
-                    _ => None,
+                let right = match judge {
+                    Judge::Formula(number) => Some(program.formulas[number].temporal.clone()),
+                    Judge::NonProgress => Some(Formula::atom(0).not().eventually().always()),
+                    Judge::Automaton | Judge::Labels => None,
                 };
-                for follower in starts(follower, formula, *is_less) {
+                for follower in starts(follower, right.as_ref(), *is_less) {
                     let product = Product::new(&whole, &follower);
                     known = take(look(&product, fairness, known, &request, states, progress));
                 }
             }
         }
-        best.shortest = request.shortest && none_shorter;
+        // Of a fair run another one that goes round otherwise may be told with fewer steps.
+        best.shortest = request.shortest && none_shorter && fairness == Fairness::None;
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -109,9 +110,9 @@ fn look<S: System>(
 }
 
 /// Those who may follow runs from their start on, and accept only what is wrong: others than the follower, or it too.
-fn starts(follower: &Follower, formula: Option<&Formula>, it_too: bool) -> Vec<Follower> {
+fn starts(follower: &Follower, right: Option<&Formula>, it_too: bool) -> Vec<Follower> {
     let automaton = follower.automaton();
-    let right = formula.and_then(|formula| translate(&formula.temporal).ok());
+    let right = right.and_then(|right| translate(right).ok());
     let accepts_only_wrong = |start: u32| {
         let from = Automaton { initial: start, ..automaton.clone() };
         right.as_ref().is_some_and(|right| {
