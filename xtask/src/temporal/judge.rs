@@ -309,6 +309,10 @@ impl<'a> Judge<'a> {
             if let Some(steps) = answer.errors.first().and_then(|error| error.steps) {
                 let longer = self.found.figures.longer.entry(way.search.to_owned()).or_default();
                 longer.count(steps > said.steps);
+                if steps > said.steps {
+                    let note = format!("{question} {way}: {steps} steps, SPIN {}", said.steps);
+                    self.found.notes.push(note);
+                }
             }
         }
         let plain =

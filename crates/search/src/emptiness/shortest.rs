@@ -73,12 +73,12 @@ pub(crate) fn shortest<S: System, T: Store>(
     scratch: &mut S::Scratch,
     watch: &mut Watch<'_>,
     bound: u32,
-    mut effort: u64,
+    effort: u64,
 ) -> Result<(Option<Lasso>, bool), Limit> {
     let mut near = Near::new();
-    if !near.explore(graph, scratch, watch, bound, &mut effort)? {
-        return Ok((None, false));
-    }
+    // If that is too much, there may be a cycle among the states that are nearest.
+    let all = near.explore(graph, scratch, watch, bound, effort)?;
+    let mut effort = effort;
     let sets = near.rare_sets(graph.wanted());
     let copies = graph.len() << sets.count;
     let too_many = sets.count > 1 && copies > MOST_COPIES && !graph.request.shortest;
@@ -87,7 +87,7 @@ pub(crate) fn shortest<S: System, T: Store>(
     }
     near.find_components(graph, &sets)?;
     let best = near.find_cycle(graph, watch, &sets, bound, &mut effort)?;
-    Ok((best, effort > 0))
+    Ok((best, all && effort > 0))
 }
 
 /// The sets that must be looked for.
@@ -213,15 +213,16 @@ impl Near {
         self.edges.get(state.first + index as usize)
     }
 
-    /// Finds all states that are nearer than the bound, unless that takes too much effort.
+    /// Finds all states that are nearer than the bound, or the nearest of them; whether these are all.
     fn explore<S: System, T: Store>(
         &mut self,
         graph: &mut Graph<'_, S, T>,
         scratch: &mut S::Scratch,
         watch: &mut Watch<'_>,
         bound: u32,
-        effort: &mut u64,
+        mut effort: u64,
     ) -> Result<bool, Limit> {
+        let mut all = true;
         let most = graph.request.limits.max_states.unwrap_or(u64::MAX);
         let mut buckets = Buckets::default();
         self.states.grow(graph.len(), Known::NOTHING, &graph.memory)?;
@@ -235,8 +236,9 @@ impl Near {
             if known.distance < distance {
                 continue;
             }
-            if !spend(effort) {
-                return Ok(false);
+            all = spend(&mut effort);
+            if !all {
+                break;
             }
             if self.order.len() as u64 >= most {
                 return Err(Limit::States);
@@ -266,7 +268,7 @@ impl Near {
             self.states.set(state as usize, known);
         }
         buckets.clear(&graph.memory);
-        Ok(true)
+        Ok(all)
     }
 
     /// Numbers the components that meet all sets.

@@ -3,6 +3,8 @@
 //! What is left out makes no difference to whether there is an error, but to how long the run to it is. So where one
 //! was found, shorter ones are looked for among all runs, unless the search itself has done so.
 //!
+//! A never claim may accept by its end what it also accepts by a cycle.
+//!
 //! An automaton that follows a run may come to its cycle a step later than the run does. So it may also start in any of
 //! its states from which it accepts nothing that it would not accept from its first one.
 
@@ -48,6 +50,7 @@ impl Running<'_> {
         let mut take = |(found, no_other): (Option<Found>, bool)| {
             none_shorter &= no_other;
             if let Some(mut found) = found {
+                *searched = program.clone();
                 shorten(&program, task, &mut found);
                 *best = Found { occurrences: best.occurrences, ..found };
             }
@@ -55,11 +58,18 @@ impl Running<'_> {
         };
         let mut known = take((None, true));
         match follower {
-            None if *is_less => {
+            None => {
                 let labelled = Labelled::new(&whole);
-                take(look(&labelled, fairness, known, &request, states, progress));
+                if *is_less || known.0 == Violation::ClaimEnd {
+                    let cycle = (Violation::Cycle, known.1);
+                    known = take(look(&labelled, fairness, cycle, &request, states, progress));
+                }
+                let claim = task.options.claim.map(|claim| program.automaton(claim));
+                if claim.is_some_and(|claim| claim.states.iter().any(|it| it.end && it.reachable)) {
+                    let end = (Violation::ClaimEnd, known.1);
+                    take(look(&labelled, fairness, end, &request, states, progress));
+                }
             }
-            None => {}
             Some(follower) => {
                 let right = match judge {
                     Judge::Formula(number) => Some(program.formulas[number].temporal.clone()),
@@ -79,7 +89,7 @@ impl Running<'_> {
     }
 }
 
-/// Looks for a shorter run to the same error; tells it, and whether there is no other.
+/// Looks for a shorter run to an error; tells it, and whether there is no other.
 fn look<S: System>(
     system: &S,
     fairness: Fairness,
@@ -94,7 +104,7 @@ fn look<S: System>(
         let most = request.limits.max_states.map_or(effort, |most| most.min(effort));
         let limits = Limits { max_states: Some(most), ..request.limits.clone() };
         let outcome = bfs(system, scratch, &Request { limits, ..request.clone() }, progress);
-        let none_shorter = !outcome.errors.is_empty();
+        let none_shorter = outcome.stopped.is_none() || !outcome.errors.is_empty();
         let is_shorter = |it: &Found| it.violation == violation && length(&it.steps) < steps;
         return (outcome.errors.into_iter().find(is_shorter), none_shorter);
     }
