@@ -5,8 +5,8 @@
 //! is repeated. If it does not, moves that make no difference may be left out of its search.
 //!
 //! *Conditions*: nothing but conditions, `else` and jumps, no variables, no atomic sequence; nothing is asked that has
-//! another value, or none, without a claim (`timeout`, `np_`, and `_nr_pr`, which counts the claim, anywhere in the
-//! model); no process has a label `accept`, which would count too.
+//! another value, or none, without a claim (`timeout`, `np_`, `_pid`, and `_nr_pr`, which counts the claim, anywhere in
+//! the model); no process has a label `accept`, which would count too.
 
 use spinward_promela::ast::{BinaryOp, UnaryOp};
 use spinward_property::{Automaton, Edge, Label, MAX_ATOMS};
@@ -100,7 +100,8 @@ impl Asked<'_> {
     fn label(&mut self, expr: &Expr) -> Option<Label> {
         let mut may_ask = true;
         in_expr(expr, &mut |expr| {
-            may_ask &= !matches!(expr, Expr::Timeout | Expr::NonProgress | Expr::ProcessCount);
+            let depends = matches!(expr, Expr::Timeout | Expr::NonProgress | Expr::ProcessCount);
+            may_ask &= !depends && !matches!(expr, Expr::Pid);
         });
         if !may_ask {
             return None;

@@ -201,7 +201,7 @@ impl Running<'_> {
         }
         if outcome.errors.iter().any(|it| it.violation == Violation::TooManyForFairness) {
             outcome.errors.retain(|it| it.violation != Violation::TooManyForFairness);
-            outcome.counts.errors -= 1;
+            outcome.counts.errors = outcome.counts.errors.saturating_sub(1);
             outcome.stopped = None;
             let message = format!("{}: more processes than fairness can be judged for", task.name);
             self.reasons.push(Reason { code: ReasonCode::NotChecked, message });

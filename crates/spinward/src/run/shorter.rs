@@ -76,7 +76,9 @@ impl Running<'_> {
                     Judge::NonProgress => Some(Formula::atom(0).not().eventually().always()),
                     Judge::Automaton | Judge::Labels => None,
                 };
-                for follower in starts(follower, right.as_ref(), *is_less) {
+                let starts = starts(follower, right.as_ref(), *is_less);
+                let states = states / starts.len().max(1) as u64;
+                for follower in starts {
                     let product = Product::new(&whole, &follower);
                     known = take(look(&product, fairness, known, &request, states, progress));
                 }
