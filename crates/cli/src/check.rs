@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spinward::words::{counted, thousands};
 use spinward::{
     Audit, Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason,
     ReasonCode, Report, ReportedError, Search, Store, Verdict,
@@ -20,7 +21,7 @@ use crate::args::{
     InvariantArgs, ModelArgs, OutputArgs, count, numbered_trail, quoted, seconds, size,
 };
 use crate::model;
-use crate::terminal::{self, Failure, bytes, counted, print, say};
+use crate::terminal::{self, Failure, bytes, print, say};
 
 /// Runs up to this length are shown in full.
 const SHOWN_IN_FULL: usize = 40;
@@ -333,14 +334,14 @@ fn progress_bar(args: &Args) -> Option<ProgressBar> {
 
 /// The depth, if the search knows one: a sweep does not.
 fn depth(depth: u64) -> String {
-    if depth == 0 { String::new() } else { format!("depth {}, ", terminal::thousands(depth)) }
+    if depth == 0 { String::new() } else { format!("depth {}, ", thousands(depth)) }
 }
 
 fn progress_line(progress: &Progress) -> String {
     format!(
         "{}, {} a second, {}{}, {} s",
         counted(progress.counts.states, "state"),
-        terminal::thousands(progress.rate as u64),
+        thousands(progress.rate as u64),
         depth(progress.depth),
         bytes(progress.counts.memory),
         progress.elapsed.as_secs()
@@ -529,7 +530,7 @@ fn tell_error(
     }
     // A search that ends with the first error happens to meet some more of it on the way.
     if error.occurrences > 1 && args.errors == 0 {
-        let _ = writeln!(text, "It was met {} times.", terminal::thousands(error.occurrences));
+        let _ = writeln!(text, "It was met {} times.", thousands(error.occurrences));
     }
     Ok(text)
 }

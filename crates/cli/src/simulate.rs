@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward::Model;
+use spinward::words::counted;
 use spinward_machine::{Config, Machine, Move, Options, Scratch, System as _, Violation};
 use spinward_program::ir::Action;
 use spinward_trail::spin_listing::SpinListing;
@@ -20,7 +21,7 @@ use spinward_trail::values::{self, plain_name};
 use spinward_trail::{Event, Listing};
 
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, count};
-use crate::terminal::{self, EXIT_VIOLATED, Failure, counted, print, print_more, say};
+use crate::terminal::{self, EXIT_VIOLATED, Failure, print, print_more, say};
 use crate::{model, trail};
 
 const EXAMPLES: &str = "\

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use spinward::Model;
+use spinward::words::counted;
 use spinward_machine::{Machine, View, Violation};
 use spinward_program::Program;
 use spinward_trail::listing::line_of;
@@ -19,7 +20,7 @@ use spinward_trail::{
 
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
 use crate::model;
-use crate::terminal::{EXIT_VIOLATED, Failure, counted, print, say};
+use crate::terminal::{EXIT_VIOLATED, Failure, print, say};
 
 /// A trail of some 30 million steps.
 const MAX_BYTES: u64 = 512 << 20;

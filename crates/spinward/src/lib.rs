@@ -58,6 +58,7 @@ mod plan;
 mod report;
 mod run;
 mod unreached;
+pub mod words;
 
 pub use audit::{Audit, AuditRun};
 pub use check::Check;

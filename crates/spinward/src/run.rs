@@ -36,6 +36,7 @@ use crate::report::{
     Statistics, Verdict,
 };
 use crate::unreached::unreached;
+use crate::words::{counted, thousands};
 
 /// Runs a check.
 pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
@@ -427,7 +428,10 @@ impl Running<'_> {
             Some(Stopped::Limit(limit)) => match limit {
                 Limit::States => (
                     ReasonCode::MaxStates,
-                    format!("the limit of {} states was hit", check.max_states.unwrap_or_default()),
+                    format!(
+                        "the limit of {} was hit",
+                        counted(check.max_states.unwrap_or_default(), "state")
+                    ),
                 ),
                 Limit::Time => (
                     ReasonCode::Time,
@@ -450,13 +454,12 @@ impl Running<'_> {
         let counts = &outcome.counts;
         let covered = match outcome.stopped {
             Some(Stopped::Limit(_)) => format!(
-                " after {} state{}, {} of them expanded{}",
-                counts.states,
-                if counts.states == 1 { "" } else { "s" },
-                counts.expanded,
+                " after {}, {} of them expanded{}",
+                counted(counts.states, "state"),
+                thousands(counts.expanded),
                 match self.shown {
                     Search::Sweep => String::new(),
-                    _ => format!(", up to depth {}", counts.depth),
+                    _ => format!(", up to depth {}", thousands(counts.depth)),
                 }
             ),
             _ => String::new(),

@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
 use crate::render::MAX_SHOWN;
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use crate::symbols::{
     BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, TypedefId, VarId,
 };
@@ -435,7 +435,7 @@ impl<'m> Resolver<'m> {
         }
         if self.symbols.bodies.iter().all(|body| body.active == 0) {
             self.report(
-                Diagnostic::global_error("no process ever starts")
+                Diagnostic::error(Span::new(FileId(0), 0, 0), "no process ever starts")
                     .help("write `init { ... }`, or `active` before a `proctype`"),
             );
         }
