@@ -51,6 +51,10 @@ init {
 }
 ";
 
+/// A step with many states on its way, each larger than the one before.
+const CROWD: &str =
+    "proctype P() { byte a[65535]; a[0] == 1 } init { atomic { do :: run P() od } }";
+
 /// Whatever states are made of.
 #[test]
 fn large_states_and_many_shapes_count() {
@@ -58,7 +62,8 @@ fn large_states_and_many_shapes_count() {
     let place = Place::new();
     place.write("wide.pml", WIDE);
     place.write("shapes.pml", SHAPES);
-    for model in ["wide.pml", "shapes.pml"] {
+    place.write("crowd.pml", CROWD);
+    for model in ["wide.pml", "shapes.pml", "crowd.pml"] {
         for options in [["--threads", "1"], ["--threads", "2"], ["--search", "bfs"]] {
             let words = [&["check", "--memory", "40M"][..], &options, &[model]].concat();
             let mut command = place.command(&words);

@@ -33,8 +33,8 @@ use crate::violation::{RuntimeError, Violation};
 /// Below this depth of the stack a repeated frame is looked for by comparing with each.
 const COMPARED_FRAMES: usize = 8;
 
-/// Frames entered between two reports of how much memory they use.
-const FRAMES_BETWEEN_REPORTS: u32 = 1024;
+/// Bytes of frames entered between two reports of how much memory all of them use.
+const BYTES_BETWEEN_REPORTS: usize = 1 << 20;
 
 /// Expansions between two reports of how much memory shapes use.
 const EXPANSIONS_BETWEEN_REPORTS: u64 = 256;
@@ -161,8 +161,8 @@ pub struct Scratch {
     steps: Vec<Step>,
     /// Hashes of the frames above [`COMPARED_FRAMES`].
     seen: FxHashSet<u64>,
-    /// Frames entered inside of atomic sequences, modulo 2^32.
-    entered: u32,
+    /// Bytes of the frames entered inside of atomic sequences since their memory was last told.
+    entered: usize,
     /// Whether the current expansion met a cycle inside an atomic sequence; then every frame of it
     /// is entered once only.
     cyclic: bool,
@@ -444,6 +444,7 @@ impl Machine {
             let exclusive = taken.exclusive.filter(|&p| p != CLAIM);
             let depth = scratch.steps.len();
             let work = scratch.next.take().expect("filled above");
+            let state_bytes = work.state.len();
             self.enter(scratch, Some(work), |_| ());
             let frame = scratch.frames.last_mut().expect("just entered");
             frame.exclusive = exclusive;
@@ -457,8 +458,9 @@ impl Machine {
             if self.stopped() {
                 return Flow::Break(());
             }
-            scratch.entered = scratch.entered.wrapping_add(1);
-            if scratch.entered.is_multiple_of(FRAMES_BETWEEN_REPORTS) {
+            scratch.entered += size_of::<Frame>() + state_bytes;
+            if scratch.entered >= BYTES_BETWEEN_REPORTS {
+                scratch.entered = 0;
                 sink.working(scratch.bytes() + self.shapes.bytes())?;
             }
         }
