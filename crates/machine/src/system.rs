@@ -288,6 +288,12 @@ pub trait System: Sync {
         (0, Cycles::Judged)
     }
 
+    /// Whether an edge from a state to the one with a key is marked because of what is so just before its last
+    /// step, and no longer after it: what SPIN looks at when an edge comes back to the current run.
+    fn ends_at_mark(&self, _from: &[u8], _key: &[u8], _scratch: &mut Self::Scratch) -> bool {
+        false
+    }
+
     /// A number for how a state is laid out; states with the same number are of the same length.
     fn layout(&self, state: &[u8]) -> u32 {
         state.len() as u32

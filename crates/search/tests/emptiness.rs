@@ -590,7 +590,7 @@ fn there_may_be_many_sets() {
 }
 
 /// Figure 4 of the paper on checks for generalized automata: a cycle is closed before much else is looked at,
-/// but its marked edge is neither the last nor the one before.
+/// but its marked edge is neither the first nor the last.
 #[test]
 fn a_cycle_is_told_before_what_comes_after_it() {
     let edge = |to, marked| {
@@ -598,8 +598,8 @@ fn a_cycle_is_told_before_what_comes_after_it() {
         Edge { to, steps: 1, marks, wrong: false }
     };
     let mut edges = vec![
-        vec![edge(1, true)],
-        vec![edge(2, false)],
+        vec![edge(1, false)],
+        vec![edge(2, true)],
         vec![edge(3, false)],
         vec![edge(0, false), edge(4, false)],
     ];

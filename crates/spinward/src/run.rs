@@ -128,7 +128,7 @@ struct Running<'a> {
     places: HashSet<(Place, Option<String>)>,
     reasons: Vec<Reason>,
     statistics: Statistics,
-    /// By transition: whether any search looked at it.
+    /// By transition: whether a search of all runs, not only those that a property asks for, looked at it.
     tried: Vec<bool>,
     endless_atomic: bool,
     /// Whether any search left out moves that make no difference.
@@ -192,10 +192,7 @@ impl Running<'_> {
             return Ok(Some(broken));
         }
 
-        // Threads look ahead of where a search ends: what they met there must not show.
-        let ahead =
-            matches!(outcome.stopped, Some(Stopped::Errors | Stopped::Limit(Limit::States)));
-        self.endless_atomic |= scratch.endless_atomic && !ahead;
+        self.note_endless(&outcome, &scratch);
         self.tried.resize(scratch.tried().len(), false);
         for (all, new) in self.tried.iter_mut().zip(scratch.tried()) {
             *all |= new;
@@ -525,6 +522,14 @@ impl Running<'_> {
         Ok(())
     }
 
+    /// Notes whether a search met an atomic sequence that need not end.
+    fn note_endless(&mut self, outcome: &Outcome, scratch: &Scratch) {
+        // Threads look ahead of where a search ends: what they met there must not show.
+        let ahead =
+            matches!(outcome.stopped, Some(Stopped::Errors | Stopped::Limit(Limit::States)));
+        self.endless_atomic |= scratch.endless_atomic && !ahead;
+    }
+
     fn finish(mut self, plan: Plan) -> Report {
         let complete = self.reasons.is_empty()
             && plan.not_checked.is_empty()
@@ -572,7 +577,7 @@ impl Running<'_> {
                 .iter()
                 .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
                 .collect(),
-            unreached: if seen_all {
+            unreached: if seen_all && !self.tried.is_empty() {
                 unreached(&model.program, &self.tried, &claims)
             } else {
                 Vec::new()

@@ -108,6 +108,15 @@ fn a_run_that_ends_repeats_its_last_state() {
 }
 
 #[test]
+fn a_step_that_never_ends_is_no_end() {
+    let text = "byte x, y; active proctype P() { x = 1; accept: atomic { do :: y = !y od } }";
+    assert!(ltl(text, "[] <> (x == 0)"));
+    assert!(holds(text, Property::Acceptance, Fairness::None));
+    let report = run(check(text, &Property::Ltl("[] <> (x == 0)".into())));
+    assert!(report.notes.iter().any(|note| note.contains("atomic")), "{:?}", report.notes);
+}
+
+#[test]
 fn what_others_do_may_keep_a_process_waiting() {
     let text = "byte x, y;
         active proctype P() { do :: x = 1 - x od }

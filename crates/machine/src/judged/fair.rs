@@ -89,6 +89,13 @@ pub struct FairScratch<T> {
     edges: Edges,
 }
 
+impl<T> FairScratch<T> {
+    /// What the system itself collected.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+}
+
 /// The edges of a state, that wait until it is known who can move.
 #[derive(Debug, Default)]
 struct Edges {

@@ -100,6 +100,30 @@ impl Sink for Marking<'_> {
     }
 }
 
+/// Who looks where the last steps to a state begin.
+struct LastSteps<'a> {
+    labelled: &'a Labelled<'a>,
+    key: &'a [u8],
+    /// Whether one of them begins at a label.
+    found: bool,
+}
+
+impl Sink for LastSteps<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        let machine = self.labelled.machine;
+        let Some(last) = steps.last().filter(|step| !step.is_claim()) else {
+            return Flow::Continue(());
+        };
+        let &Transition { body, from, .. } = machine.program().transition(last.transition);
+        self.found = machine.key(state) == self.key && self.labelled.is_labelled(body, from);
+        if self.found { Flow::Break(()) } else { Flow::Continue(()) }
+    }
+
+    fn violation(&mut self, _: Violation, _: &[Step]) -> Flow {
+        Flow::Continue(())
+    }
+}
+
 impl System for Labelled<'_> {
     type Scratch = Scratch;
 
@@ -119,7 +143,8 @@ impl System for Labelled<'_> {
         let marks = self.marks(state, scratch);
         let mut marking = Marking { marks, any: false, sink };
         self.machine.expand(state, scratch, &mut marking)?;
-        if !marking.any && marks != Marks::default() && self.machine.options().claim.is_none() {
+        let stuck = !marking.any && !scratch.cyclic;
+        if stuck && marks != Marks::default() && self.machine.options().claim.is_none() {
             marking.sink.marked(state, &[], marks)?;
         }
         Flow::Continue(())
@@ -156,6 +181,11 @@ impl System for Labelled<'_> {
             .claim
             .and_then(|at| self.components.get(usize::from(load_u16(state, at))));
         known.copied().unwrap_or((0, Cycles::Judged))
+    }
+
+    fn ends_at_mark(&self, from: &[u8], key: &[u8], scratch: &mut Scratch) -> bool {
+        let mut last = LastSteps { labelled: self, key, found: false };
+        self.in_processes && self.machine.expand(from, scratch, &mut last).is_break() && last.found
     }
 
     fn layout(&self, state: &[u8]) -> u32 {

@@ -199,7 +199,7 @@ impl System for Product<'_> {
         }
         let mut fork = Fork { ways, state, any: false, sink };
         self.machine.expand(system, machine, &mut fork)?;
-        if !fork.any && self.follower.stutters {
+        if !fork.any && !machine.cyclic && self.follower.stutters {
             fork.successor(system, &[])?;
         }
         Flow::Continue(())

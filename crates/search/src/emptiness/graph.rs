@@ -132,16 +132,28 @@ impl<'a, S: System, T: Store> Graph<'a, S, T> {
         kept.map_or((0, Cycles::Judged), |components| components.get(number as usize))
     }
 
-    /// Finds all successors of a state and all that is wrong in it. At a limit only what is wrong is told.
-    pub fn expand(&mut self, number: u32, scratch: &mut S::Scratch) -> Result<(), Limit> {
-        self.events.clear();
-        self.told.clear();
-        self.states.clear();
+    /// Whether one of the edges from a state to another [ends at a mark](System::ends_at_mark).
+    pub fn ends_at_mark(&mut self, from: u32, to: u32, scratch: &mut S::Scratch) -> bool {
+        let to = self.key(to);
+        self.load(from);
+        self.system.ends_at_mark(&self.state, &to, scratch)
+    }
+
+    /// Gets the bytes of a state.
+    fn load(&mut self, number: u32) {
         self.state.clear();
         let first = number as usize * self.hidden_bytes;
         self.state.extend((first..first + self.hidden_bytes).map(|index| self.hidden.get(index)));
         self.store.get(number, &mut self.key, &mut self.worker);
         self.state.extend_from_slice(&self.key);
+    }
+
+    /// Finds all successors of a state and all that is wrong in it. At a limit only what is wrong is told.
+    pub fn expand(&mut self, number: u32, scratch: &mut S::Scratch) -> Result<(), Limit> {
+        self.events.clear();
+        self.told.clear();
+        self.states.clear();
+        self.load(number);
 
         let mut expansion = Expansion {
             system: self.system,

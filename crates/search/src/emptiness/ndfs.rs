@@ -3,8 +3,9 @@
 //! *Idea*: when a state with marked edges is left, a second search goes from it over these edges; if it comes
 //! to a state of the current run, there is a cycle with a marked edge (Holzmann, *The SPIN Model Checker*,
 //! figure 8.7; Courcoubetis, Vardi, Wolper, Yannakakis, *Memory-efficient algorithms for the verification of
-//! temporal properties*, 1992). As in SPIN 6 the first search tells a cycle, too, if it comes back to the
-//! current run and the last edge or the one before it is marked.
+//! temporal properties*, 1992). As in SPIN 6 the first search tells a cycle, too, if it comes back to a state
+//! that the current run has left by a marked edge. SPIN also looks at the state before the last step of the
+//! edge that comes back, but where there is a claim, only at what has changed since: the places of processes.
 //!
 //! *Invariant*: what was searched a second time is not searched again, and no state of the current run can be
 //! reached from there without passing one left before. For let a second search miss a way back to its
@@ -71,8 +72,8 @@ impl Flags {
     pub const IN_RUN: u8 = 2;
     /// A second search has come to it.
     pub const SECOND: u8 = 4;
-    /// It was entered by a marked edge.
-    pub const BY_MARKED: u8 = 8;
+    /// The current run goes on from it by a marked edge.
+    pub const LEFT_MARKED: u8 = 8;
     /// A second search is to be made when it is left.
     pub const TO_SEARCH: u8 = 16;
 
@@ -138,7 +139,7 @@ impl<S: System, T: Store> Ndfs<'_, S, T> {
         while let Some(taken) = self.walk.next()? {
             match taken {
                 Taken::Edge { to, depth, marks } => {
-                    if self.flags.has(to, Flags::IN_RUN) && self.closes(to, marks) {
+                    if self.flags.has(to, Flags::IN_RUN) && self.closes(to, marks, scratch) {
                         return Ok(Some(to));
                     }
                     if !self.flags.has(to, Flags::VISITED) {
@@ -166,10 +167,15 @@ impl<S: System, T: Store> Ndfs<'_, S, T> {
         Ok(None)
     }
 
-    /// Whether the last edge, back to a state of the current run, or the one before it is marked.
-    fn closes(&self, to: u32, marks: Marks) -> bool {
-        let before = |top| top != to && self.flags.has(top, Flags::BY_MARKED);
-        is_marked(marks) || self.walk.top().is_some_and(before)
+    /// Whether SPIN sees at once that an edge back to a state of the current run closes a wrong cycle.
+    fn closes(&mut self, to: u32, marks: Marks, scratch: &mut S::Scratch) -> bool {
+        match self.walk.top() {
+            Some(top) if top != to => {
+                self.flags.has(to, Flags::LEFT_MARKED)
+                    || is_marked(marks) && self.walk.graph.ends_at_mark(top, to, scratch)
+            }
+            _ => is_marked(marks),
+        }
     }
 
     fn enter(
@@ -180,12 +186,14 @@ impl<S: System, T: Store> Ndfs<'_, S, T> {
         scratch: &mut S::Scratch,
         watch: &mut Watch<'_>,
     ) -> Result<(), Limit> {
+        match self.walk.top() {
+            Some(top) if is_marked(marks) => self.flags.set(top, Flags::LEFT_MARKED),
+            Some(top) => self.flags.remove(top, Flags::LEFT_MARKED),
+            None => (),
+        }
         self.walk.open(state, depth, marks, scratch, watch)?;
         self.flags.grow(&self.walk.graph)?;
         self.flags.set(state, Flags::VISITED | Flags::IN_RUN);
-        if is_marked(marks) {
-            self.flags.set(state, Flags::BY_MARKED);
-        }
         if any_marked(&self.walk.graph) {
             self.flags.set(state, Flags::TO_SEARCH);
         }

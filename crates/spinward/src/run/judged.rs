@@ -159,20 +159,28 @@ impl Running<'_> {
         let started = Instant::now();
         let mut lost = None;
         let outcome = match follower {
-            None => self.judge(&Labelled::new(machine), fairness, &request, progress),
+            None => {
+                let labelled = Labelled::new(machine);
+                let scratch = &mut labelled.scratch();
+                let outcome = self.judge(&labelled, scratch, fairness, &request, progress);
+                self.note_endless(&outcome, scratch);
+                outcome
+            }
             Some(follower) => {
                 let product = Product::new(machine, follower);
-                if is_terminal {
+                let scratch = &mut product.scratch();
+                let outcome = if is_terminal {
                     let whole = Product::new(&whole, follower);
                     let (less, reduces) = (less.is_some(), machine.reduces());
                     let systems = Systems { whole: &whole, less, reduces };
-                    let scratch = &mut product.scratch();
                     let found = self.search(&product, scratch, systems, &request, progress)?;
                     lost = found.1;
                     found.0
                 } else {
-                    self.judge(&product, fairness, &request, progress)
-                }
+                    self.judge(&product, scratch, fairness, &request, progress)
+                };
+                self.note_endless(&outcome, scratch.machine());
+                outcome
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
@@ -300,6 +308,7 @@ impl Running<'_> {
     fn judge<S: System>(
         &mut self,
         system: &S,
+        scratch: &mut S::Scratch,
         fairness: Fairness,
         request: &Request,
         progress: &mut dyn FnMut(&Progress),
@@ -307,15 +316,18 @@ impl Running<'_> {
         let emptiness = self.method.emptiness;
         self.shown = emptiness.search();
         let fairness = match fairness {
-            Fairness::None => return check(emptiness, system, request, progress),
+            Fairness::None => return check(emptiness, system, scratch, request, progress),
             Fairness::Weak => spinward_machine::Fairness::Weak,
             Fairness::Strong => spinward_machine::Fairness::Strong,
         };
-        let system = &Fair::new(system, fairness);
-        if system.pairs() > 0 {
+        let fair = &Fair::new(system, fairness);
+        if fair.pairs() > 0 {
             self.shown = Search::Scc;
         }
-        check(emptiness, system, request, progress)
+        let mut room = fair.scratch();
+        let outcome = check(emptiness, fair, &mut room, request, progress);
+        system.absorb(scratch, room.into_inner());
+        outcome
     }
 }
 
@@ -323,13 +335,14 @@ impl Running<'_> {
 fn check<S: System>(
     emptiness: Emptiness,
     system: &S,
+    scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     if system.reduces() {
-        check_all(emptiness, &Reduced(system), request, progress)
+        check_all(emptiness, &Reduced(system), scratch, request, progress)
     } else {
-        check_all(emptiness, system, request, progress)
+        check_all(emptiness, system, scratch, request, progress)
     }
 }
 
@@ -337,10 +350,10 @@ fn check<S: System>(
 fn check_all<S: System>(
     emptiness: Emptiness,
     system: &S,
+    scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    let scratch = &mut system.scratch();
     if system.pairs() > 0 {
         return strong(system, scratch, request, progress);
     }
