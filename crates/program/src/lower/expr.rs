@@ -283,9 +283,28 @@ impl Context<'_> {
                     self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
                     return Expr::Const(0);
                 };
-                match self.var(var) {
-                    Expr::Load(place) => Expr::RemoteVar { body, pid, place: Box::new(place) },
-                    other => other,
+                match (self.var(var), pid) {
+                    (Expr::Load(place), pid) => {
+                        Expr::RemoteVar { body, pid, place: Box::new(place) }
+                    }
+                    (Expr::Priority, Some(pid)) => Expr::GetPriority(pid),
+                    (Expr::Pid, Some(pid)) => {
+                        // That of a process which does not live is 0.
+                        let lives = Expr::PcValue(pid.clone());
+                        Expr::Conditional(Box::new(lives), pid, Box::new(Expr::Const(0)))
+                    }
+                    (Expr::Priority | Expr::Pid, None) => {
+                        let message = "this needs the number of a process";
+                        let help = format!("such as `{}[0]:_pid`", proctype.text);
+                        let problem = Diagnostic::error(var.span, message).help(help);
+                        self.diagnostics.push(problem);
+                        Expr::Const(0)
+                    }
+                    (other @ (Expr::Last | Expr::ProcessCount), _) => {
+                        self.error(var.span, "this is no variable of a process");
+                        other
+                    }
+                    (other, _) => other,
                 }
             }
             ExprKind::Timeout => {
