@@ -369,6 +369,18 @@ fn a_trail_replays() {
 }
 
 #[test]
+fn a_cycle_with_what_nobody_reads_comes_back_after_some_laps() {
+    let place = Place::new();
+    place.write("m.pml", "bit w;\nactive proctype P() { accept: do :: w = 1 - w od }\n");
+    place.run(&["check", "--acceptance", "m.pml"]).code(1).out("1 step");
+    place
+        .run(&["trail", "m.pml", "m.pml.trail"])
+        .code(1)
+        .out("w: 1 -> 0")
+        .out("The last steps repeat for ever.");
+}
+
+#[test]
 fn a_deadlock_at_once_has_a_trail_without_steps() {
     let place = Place::new();
     let said = place.run(&["check", "deadlock.pml"]).code(1).out("invalid end state");

@@ -13,12 +13,14 @@ use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
 use spinward_program::Program;
 use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space};
 
-use crate::replay::{Misfit, Walker, alternatives, mover_name, not_alive};
+use crate::replay::{Misfit, Walker, alternatives, mover_name, not_alive, same_place};
 use crate::spin_format::{Line, Trail};
 
 /// The claim's ways that are tried before giving up; only trails that leave out the claim's moves
 /// need more than one.
 const MAX_CHOICES: usize = 200_000;
+/// How often a cycle is gone round until it comes back.
+const MAX_LAPS: usize = 100;
 
 const EXTRA_LINE: &str = "the last line of the trail is left out: SPIN adds one that has no \
     meaning after an event that a trace does not allow";
@@ -79,6 +81,7 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         let before = trail.lines[..start].iter();
         before.filter(|line| claim || !line.is_claim()).count()
     });
+    let lap_lines = cycle_line.map_or(0, |first| lines.len() - first);
     let mut fitter = Fitter {
         walker: Walker::new(machine),
         claim_left_out: claim && !lines.iter().any(|line| line.is_claim()),
@@ -89,7 +92,8 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         bad_event: None,
         lines,
         cycle_line,
-        first_lap: None,
+        laps: Vec::new(),
+        lap_lines,
         cycle_start: None,
         steps: Vec::new(),
         choices: Vec::new(),
@@ -142,8 +146,10 @@ struct Fitter<'a> {
     bad_event: Option<(usize, usize, Config)>,
     /// The line the cycle starts with.
     cycle_line: Option<usize>,
-    /// Once the cycle is gone through a second time: how many lines there were before.
-    first_lap: Option<usize>,
+    /// Where the laps of the cycle began that were gone through, but for the last.
+    laps: Vec<CycleStart>,
+    /// How many lines the cycle has.
+    lap_lines: usize,
     cycle_start: Option<CycleStart>,
     steps: Vec<Step>,
     choices: Vec<Choice>,
@@ -462,6 +468,7 @@ impl Fitter<'_> {
             self.steps.extend(choice.claim_step);
             self.walker.config = choice.config;
             self.cycle_start = choice.cycle_start;
+            self.laps.retain(|(steps, _)| *steps <= choice.steps);
             return Ok(Some(choice.line));
         }
         if let Some(first_fit) = self.first_fit.take() {
@@ -474,16 +481,23 @@ impl Fitter<'_> {
     }
 
     /// A cycle comes back to where it started; but chains that SPIN merged may make the first lap
-    /// differ. Then the second is the cycle.
+    /// differ, and variables that nobody reads may make several laps of it. Then the cycle is what
+    /// comes back in later laps.
     fn another_lap(&mut self) -> bool {
-        let (Some((_, start)), Some(first)) = (&self.cycle_start, self.cycle_line) else {
+        let (Some(start), Some(first)) = (self.cycle_start.clone(), self.cycle_line) else {
             return false;
         };
-        if *start == self.walker.config || self.first_lap.is_some() || first == self.lines.len() {
+        self.laps.push(start);
+        let (machine, here) = (self.walker.machine, &self.walker.config);
+        if let Some(lap) = self.laps.iter().find(|lap| same_place(machine, &lap.1, here)) {
+            self.cycle_start = Some(lap.clone());
             return false;
         }
-        self.first_lap = Some(self.lines.len());
-        self.lines.extend_from_within(first..);
+        let lap = first..first + self.lap_lines;
+        if lap.is_empty() || self.lines.len() - first >= MAX_LAPS * lap.len() {
+            return false;
+        }
+        self.lines.extend_from_within(lap);
         self.look_ahead();
         self.cycle_start = Some((self.steps.len(), self.walker.config.clone()));
         true
