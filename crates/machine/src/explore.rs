@@ -163,9 +163,9 @@ pub struct Scratch {
     seen: FxHashSet<u64>,
     /// Bytes of the frames entered inside of atomic sequences since their memory was last told.
     entered: usize,
-    /// Whether the last expansion met a cycle inside an atomic sequence; then every frame of it
-    /// is entered once only, and a state without successors is not one in which nobody can move.
-    pub(crate) cyclic: bool,
+    /// Whether the current expansion met a cycle inside an atomic sequence; then every frame of it
+    /// is entered once only.
+    cyclic: bool,
     /// Whether any expansion did: such an atomic sequence need not end.
     pub endless_atomic: bool,
     /// Room to note what is touched.
@@ -453,6 +453,7 @@ impl Machine {
             frame.depth = depth;
             frame.rewind();
             if self.repeats(scratch) {
+                sink.endless(&scratch.steps);
                 self.drop_frame(scratch);
             }
             if self.stopped() {

@@ -102,6 +102,10 @@ pub trait Sink {
     /// it went wrong). May come many times for one state.
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow;
 
+    /// These steps begin an atomic sequence that may go on for ever: whoever moves could, though no successor
+    /// tells it.
+    fn endless(&mut self, _steps: &[Step]) {}
+
     /// Whether it looks at the steps to successors; if not, it may be told fewer.
     fn needs_steps(&self) -> bool {
         true

@@ -171,16 +171,22 @@ fn find_claim(model: &Model, text: &str) -> Result<Task, Error> {
     if let Some(&claim) = claims.iter().find(|&&claim| name(claim) == text) {
         return Ok(Task::claim(model, claim));
     }
-    let is_meant = |it: &Formula| match &it.name {
-        Some(name) => name == text,
-        None => it.text == text.trim(),
+    // As in SPIN, those without a name are numbered.
+    let mut unnamed = 0;
+    let mut numbered = || {
+        unnamed += 1;
+        format!("ltl_{}", unnamed - 1)
     };
-    if let Some(number) = formulas.iter().position(is_meant) {
+    let mut names: Vec<String> =
+        formulas.iter().map(|it| it.name.clone().unwrap_or_else(&mut numbered)).collect();
+    let is_meant = |(it, name): (&Formula, &String)| {
+        name == text || it.name.is_none() && it.text == text.trim()
+    };
+    if let Some(number) = formulas.iter().zip(&names).position(is_meant) {
         return Ok(Task::formula(model, number));
     }
     if Property::is_name(text) {
-        let formulas = formulas.iter().filter_map(|formula| formula.name.as_deref());
-        let names: Vec<_> = formulas.chain(claims.iter().map(|&claim| name(claim))).collect();
+        names.extend(claims.iter().map(|&claim| name(claim).to_owned()));
         let known = if names.is_empty() {
             "the model has none".into()
         } else {

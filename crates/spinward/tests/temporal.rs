@@ -114,6 +114,28 @@ fn a_step_that_never_ends_is_no_end() {
     assert!(holds(text, Property::Acceptance, Fairness::None));
     let report = run(check(text, &Property::Ltl("[] <> (x == 0)".into())));
     assert!(report.notes.iter().any(|note| note.contains("atomic")), "{:?}", report.notes);
+    // Who could begin it waits in vain in a run of the others.
+    let beside = "bit x; active proctype P() { atomic { do :: skip od } }
+        active proctype Q() { accept: do :: x = 1 - x od }";
+    assert!(!holds(beside, Property::Acceptance, Fairness::None));
+    assert!(holds(beside, Property::Acceptance, Fairness::Weak));
+    assert!(holds(beside, Property::Acceptance, Fairness::Strong));
+}
+
+#[test]
+fn a_cycle_may_change_hidden_variables() {
+    let text = "hidden byte h; active proctype P() { accept: do :: h = h % 3 + 1 od }";
+    assert!(!holds(text, Property::Acceptance, Fairness::None));
+    assert!(!ltl(text, "<> (h == 9)"));
+}
+
+#[test]
+fn a_formula_asks_for_what_every_process_has() {
+    let text = "bit w; active [2] proctype P() { do :: w = 1 - w od }
+        active proctype Q() priority 5 { end: false }";
+    assert!(ltl(text, "[] (P[1]:_pid == 1)"));
+    assert!(!ltl(text, "[] (P[1]:_pid == 0)"));
+    assert!(ltl(text, "[] (Q[2]:_priority == 5)"));
 }
 
 #[test]
@@ -304,6 +326,15 @@ fn who_waits_inside_an_atomic_sequence_lets_others_go_on() {
         let claimed = format!("{text} {claim}");
         assert!(!holds(&claimed, Property::Ltl("never_0".into()), fairness), "{fairness}");
     }
+}
+
+#[test]
+fn formulas_without_a_name_are_numbered() {
+    let text =
+        format!("{COUNTER} ltl {{ [] (x < 4) }} ltl named {{ [] (x < 3) }} ltl {{ [] (x < 2) }}");
+    let verdict = |name: &str| run(check(&text, &Property::Ltl(name.into()))).verdict;
+    assert_eq!(verdict("ltl_0"), Verdict::Verified);
+    assert_eq!(verdict("ltl_1"), Verdict::Violated);
 }
 
 #[test]

@@ -184,6 +184,10 @@ impl Sink for Collector<'_> {
         self.sink.violation(violation, steps)
     }
 
+    fn endless(&mut self, steps: &[Step]) {
+        self.movers.note(steps);
+    }
+
     fn working(&mut self, bytes: usize) -> Flow {
         self.sink.working(bytes + self.edges.memory())
     }
@@ -205,6 +209,10 @@ impl Sink for Onlooker<'_> {
     fn violation(&mut self, _: Violation, steps: &[Step]) -> Flow {
         self.movers.note(steps);
         Flow::Continue(())
+    }
+
+    fn endless(&mut self, steps: &[Step]) {
+        self.movers.note(steps);
     }
 
     fn working(&mut self, bytes: usize) -> Flow {

@@ -95,6 +95,11 @@ impl Sink for Marking<'_> {
         self.sink.violation(violation, steps)
     }
 
+    fn endless(&mut self, steps: &[Step]) {
+        self.any = true;
+        self.sink.endless(steps);
+    }
+
     fn working(&mut self, bytes: usize) -> Flow {
         self.sink.working(bytes)
     }
@@ -143,8 +148,7 @@ impl System for Labelled<'_> {
         let marks = self.marks(state, scratch);
         let mut marking = Marking { marks, any: false, sink };
         self.machine.expand(state, scratch, &mut marking)?;
-        let stuck = !marking.any && !scratch.cyclic;
-        if stuck && marks != Marks::default() && self.machine.options().claim.is_none() {
+        if !marking.any && marks != Marks::default() && self.machine.options().claim.is_none() {
             marking.sink.marked(state, &[], marks)?;
         }
         Flow::Continue(())

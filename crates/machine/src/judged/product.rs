@@ -164,6 +164,11 @@ impl Sink for Fork<'_> {
         self.sink.violation(violation, steps)
     }
 
+    fn endless(&mut self, steps: &[Step]) {
+        self.any = true;
+        self.sink.endless(steps);
+    }
+
     fn needs_steps(&self) -> bool {
         self.sink.needs_steps()
     }
@@ -199,7 +204,7 @@ impl System for Product<'_> {
         }
         let mut fork = Fork { ways, state, any: false, sink };
         self.machine.expand(system, machine, &mut fork)?;
-        if !fork.any && !machine.cyclic && self.follower.stutters {
+        if !fork.any && self.follower.stutters {
             fork.successor(system, &[])?;
         }
         Flow::Continue(())
