@@ -20,7 +20,7 @@ pub struct Figures {
     pub unfair: BTreeMap<String, u64>,
     /// Numbers of states in complete searches that are SPIN's.
     pub states: Share,
-    /// How often there are more of them because we also store where neither the claim nor anybody else can move.
+    /// How often there are others because a claim goes on alone where nobody else can move.
     pub stuck: u64,
     /// Those at an error.
     pub states_at_error: Share,
@@ -90,7 +90,7 @@ impl fmt::Display for Figures {
         let Self { states, stuck, states_at_error, .. } = self;
         writeln!(
             f,
-            "states as SPIN's: {states}, {stuck} more by stuck ones; at an error {states_at_error}"
+            "states as SPIN's: {states}, {stuck} others by stuck ones; at an error {states_at_error}"
         )?;
         for (search, share) in &self.longer {
             writeln!(f, "longer than SPIN's by {search}: {share} runs")?;

@@ -317,27 +317,27 @@ impl<'a> Judge<'a> {
         }
         let plain =
             answers.iter().find(|(way, _)| way.to_string() == Way::plain("ndfs").to_string());
-        if let (Some((_, answer)), Property::Claim(_)) = (plain, &question.property) {
+        if let (Some((_, answer)), Property::Claim(_) | Property::Acceptance | Property::Progress) =
+            (plain, &question.property)
+        {
             let states = answer.statistics.states;
-            if said.violated {
-                self.found.figures.states_at_error.count(states == said.states);
-                return Ok(());
-            }
-            self.found.figures.states.count(states == said.states);
-            if states > said.states && self.gets_stuck()? {
-                let more = states - said.states;
-                self.found.notes.push(format!("{question}: {more} states more than SPIN, stuck"));
+            let figures = &mut self.found.figures;
+            let figure =
+                if said.violated { &mut figures.states_at_error } else { &mut figures.states };
+            figure.count(states == said.states);
+            let what = format!("{states} states, SPIN {}", said.states);
+            if states != said.states && self.gets_stuck()? {
+                self.found.notes.push(format!("{question}: {what}, stuck"));
                 self.found.figures.stuck += 1;
             } else if states != said.states {
-                let what = format!("{states} states, SPIN {}", said.states);
                 self.differ(Nature::States, &[question], what);
             }
         }
         Ok(())
     }
 
-    /// Whether there is a state in which nobody can move. Where the claim cannot move there either, SPIN does not
-    /// store the state, and we do.
+    /// Whether there is a state in which nobody can move. Where the claim goes on alone, SPIN stores some of its
+    /// states, and we all.
     fn gets_stuck(&self) -> Result<bool> {
         let options = ["--ltl", "[] !timeout", "--trail", "ours.trail"];
         let (checked, _) = self.spinward.check_by(self.dir, self.model, &options, LIMIT)?;

@@ -80,7 +80,7 @@ pub struct ProductScratch {
     machine: Scratch,
     /// Where the automaton may go, with the marks of its edges.
     ways: Vec<(u16, Marks)>,
-    state: Vec<u8>,
+    waiting: Waiting,
 }
 
 impl ProductScratch {
@@ -137,24 +137,77 @@ impl<'m> Product<'m> {
     }
 }
 
-/// Tells each successor of the system once for each way of the automaton.
+/// Successors of a state that are to be told once more, for other ways of the automaton.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Of each, where its state and its steps end.
+    ends: Vec<(usize, usize)>,
+    /// States of the product, with any state of the automaton.
+    states: Vec<u8>,
+    steps: Vec<Step>,
+}
+
+impl Waiting {
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.states.clear();
+        self.steps.clear();
+    }
+
+    fn memory(&self) -> usize {
+        let ends = self.ends.capacity() * size_of::<(usize, usize)>();
+        ends + self.states.capacity() + self.steps.capacity() * size_of::<Step>()
+    }
+}
+
+/// Tells each successor of the system once for each way of the automaton: as in SPIN, where the claim moves first,
+/// all successors for one way and then all for the next.
 struct Fork<'a> {
     ways: &'a [(u16, Marks)],
-    state: &'a mut Vec<u8>,
+    waiting: &'a mut Waiting,
     /// Whether somebody moved, or went wrong.
     any: bool,
     sink: &'a mut dyn Sink,
 }
 
+impl<'a> Fork<'a> {
+    fn new(ways: &'a [(u16, Marks)], waiting: &'a mut Waiting, sink: &'a mut dyn Sink) -> Self {
+        waiting.clear();
+        Self { ways, waiting, any: false, sink }
+    }
+
+    /// Tells what waits, now that all successors are known.
+    fn finish(self) -> Flow {
+        let Waiting { ends, states, steps } = self.waiting;
+        for &(to, marks) in self.ways.iter().skip(1) {
+            let (mut state, mut step) = (0, 0);
+            for &(state_end, step_end) in ends.iter() {
+                store_u16(states, state_end - AUTOMATON, to);
+                self.sink.marked(&states[state..state_end], &steps[step..step_end], marks)?;
+                (state, step) = (state_end, step_end);
+            }
+        }
+        Flow::Continue(())
+    }
+}
+
 impl Sink for Fork<'_> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         self.any = true;
-        self.state.clear();
-        self.state.extend_from_slice(state);
-        self.state.resize(state.len() + AUTOMATON, 0);
-        for &(to, marks) in self.ways {
-            store_u16(self.state, state.len(), to);
-            self.sink.marked(self.state, steps, marks)?;
+        let Waiting { ends, states, steps: all_steps } = &mut *self.waiting;
+        let Some((&(to, marks), others)) = self.ways.split_first() else {
+            return Flow::Continue(());
+        };
+        let first = states.len();
+        states.extend_from_slice(state);
+        states.resize(first + state.len() + AUTOMATON, 0);
+        store_u16(states, first + state.len(), to);
+        self.sink.marked(&states[first..], steps, marks)?;
+        if others.is_empty() {
+            states.clear();
+        } else {
+            all_steps.extend_from_slice(steps);
+            ends.push((states.len(), all_steps.len()));
         }
         Flow::Continue(())
     }
@@ -174,7 +227,7 @@ impl Sink for Fork<'_> {
     }
 
     fn working(&mut self, bytes: usize) -> Flow {
-        self.sink.working(bytes)
+        self.sink.working(bytes + self.waiting.memory())
     }
 }
 
@@ -182,7 +235,8 @@ impl System for Product<'_> {
     type Scratch = ProductScratch;
 
     fn scratch(&self) -> ProductScratch {
-        ProductScratch { machine: self.machine.scratch(), ways: Vec::new(), state: Vec::new() }
+        let machine = self.machine.scratch();
+        ProductScratch { machine, ways: Vec::new(), waiting: Waiting::default() }
     }
 
     fn absorb(&self, scratch: &mut ProductScratch, other: ProductScratch) {
@@ -198,16 +252,16 @@ impl System for Product<'_> {
 
     fn expand(&self, state: &[u8], scratch: &mut ProductScratch, sink: &mut dyn Sink) -> Flow {
         let (system, at) = self.split(state);
-        let ProductScratch { machine, ways, state } = scratch;
+        let ProductScratch { machine, ways, waiting } = scratch;
         if !self.find_ways(system, at, machine, ways, sink)? {
             return Flow::Continue(());
         }
-        let mut fork = Fork { ways, state, any: false, sink };
+        let mut fork = Fork::new(ways, waiting, sink);
         self.machine.expand(system, machine, &mut fork)?;
         if !fork.any && self.follower.stutters {
             fork.successor(system, &[])?;
         }
-        Flow::Continue(())
+        fork.finish()
     }
 
     fn reduces(&self) -> bool {
@@ -226,16 +280,14 @@ impl System for Product<'_> {
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), bool> {
         let (system, at) = self.split(state);
-        let ProductScratch { machine, ways, state } = scratch;
+        let ProductScratch { machine, ways, waiting } = scratch;
         if !self.find_ways(system, at, machine, ways, sink)? {
             return ControlFlow::Continue(true);
         }
-        self.machine.expand_alone(
-            system,
-            actor,
-            machine,
-            &mut Fork { ways, state, any: false, sink },
-        )
+        let mut fork = Fork::new(ways, waiting, sink);
+        let moved = self.machine.expand_alone(system, actor, machine, &mut fork)?;
+        fork.finish()?;
+        ControlFlow::Continue(moved)
     }
 
     fn sets(&self) -> Option<u32> {

@@ -371,6 +371,6 @@ fn check_all<S: System>(
 fn no_progress() -> Automaton {
     let edge = |label: Label, marks, to| Edge { label, marks, to };
     let np = || Label::literal(0, true);
-    let states = vec![vec![edge(Label::truth(), 0, 0), edge(np(), 0, 1)], vec![edge(np(), 1, 1)]];
+    let states = vec![vec![edge(np(), 0, 1), edge(Label::truth(), 0, 0)], vec![edge(np(), 1, 1)]];
     Automaton { atoms: 1, sets: 1, initial: 0, states }
 }
