@@ -47,9 +47,6 @@ const SUCCESSORS: usize = 512;
 /// Successors in a parcel.
 const PARCEL: usize = 512;
 
-/// Empty parcels that a thread keeps.
-const EMPTY_PARCELS: usize = 16;
-
 /// A model with fewer states is not worth a second thread.
 const FEW_STATES: u64 = 4_000;
 
@@ -445,10 +442,10 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
     fn receive(&mut self, mut parcel: Parcel) -> Result<(), Limit> {
         self.known.insert(&parcel.packets)?;
         self.known.settle_all(&parcel.others)?;
-        if self.empty.len() < EMPTY_PARCELS {
-            parcel.clear();
-            self.empty.push(parcel);
-        }
+        // It is kept, and counted: what another thread has allocated does not leave the process when it is freed, and
+        // there were many if this thread had to wait.
+        parcel.clear();
+        self.empty.push(parcel);
         // The parcel is not on its way any more; a thread that had no work has some instead.
         if self.active {
             self.shared.work.fetch_sub(1, Ordering::AcqRel);
