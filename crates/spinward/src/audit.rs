@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use spinward_machine::Violation;
+use spinward_search::Place;
 
 use crate::check::Check;
 use crate::options::{Optimize, Por};
@@ -44,9 +45,25 @@ pub struct AuditRun {
     pub seconds: f64,
     /// What it found wrong.
     pub errors: BTreeSet<String>,
-    /// Those of them that are invalid end states.
+    /// The same, as they are compared.
     #[serde(skip)]
-    end_states: BTreeSet<String>,
+    found: Vec<Known>,
+}
+
+/// An error that a run found.
+#[derive(Clone, Debug)]
+struct Known {
+    /// Where, and of what kind: what is said of it may depend on the order in which states were visited.
+    place: Place,
+    property: String,
+    /// For people.
+    shown: String,
+}
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place && self.property == other.property
+    }
 }
 
 /// Runs a check, and it again in all ways.
@@ -59,8 +76,9 @@ pub(crate) fn audit(check: Check<'_>) -> Result<Report, Error> {
         let other = again.again().errors(0).optimize(optimize).por(por).symmetry(symmetry);
         let other = run::run(other)?;
         let seconds = begun.elapsed().as_secs_f64();
+        let transactions = other.statistics.forced_completions.is_some();
         // What has no effect would be one of the others once more.
-        if other.symmetry == symmetry {
+        if other.symmetry == symmetry && transactions == (por == Por::Transactions) {
             runs.push(AuditRun::new(&other, seconds));
         }
         if other.reasons.iter().any(|reason| reason.code == ReasonCode::Interrupt) {
@@ -93,7 +111,11 @@ impl AuditRun {
             (Some(file), Some(line)) => format!("{} at {file}:{line}", error.message),
             _ => error.message.clone(),
         };
-        let is_end = |error: &&ReportedError| error.kind == Violation::InvalidEndState.kind();
+        let known = |error: &ReportedError| Known {
+            place: Place::of(error.violation),
+            property: error.property.clone(),
+            shown: show(error),
+        };
         Self {
             por: report.por,
             transactions: report.statistics.forced_completions.is_some(),
@@ -104,7 +126,7 @@ impl AuditRun {
             states: report.statistics.states,
             seconds,
             errors: report.errors.iter().map(show).collect(),
-            end_states: report.errors.iter().filter(is_end).map(show).collect(),
+            found: report.errors.iter().map(known).collect(),
         }
     }
 
@@ -123,14 +145,20 @@ impl AuditRun {
 
 /// The errors that were missed by runs that saw everything.
 fn disagreements(runs: &[AuditRun]) -> Vec<String> {
-    let all: BTreeSet<_> = runs.iter().flat_map(|run| &run.errors).collect();
-    let is_end = |error: &String| runs.iter().any(|run| run.end_states.contains(error));
-    let missed = |run: &AuditRun, error: &str| format!("with {}: {error}", run.leaves_out());
+    let mut all: Vec<&Known> = Vec::new();
+    for error in runs.iter().flat_map(|run| &run.found) {
+        if !all.contains(&error) {
+            all.push(error);
+        }
+    }
+    let end = Place::of(Violation::InvalidEndState);
+    let missed =
+        |run: &AuditRun, error: &Known| format!("with {}: {}", run.leaves_out(), error.shown);
     let complete = runs.iter().filter(|run| run.complete);
     complete
         .flat_map(|run| {
-            let kept = all.iter().filter(|error| !(run.transactions && is_end(error)));
-            let others = kept.filter(|error| !run.errors.contains(**error));
+            let kept = all.iter().filter(|error| !(run.transactions && error.place == end));
+            let others = kept.filter(|error| !run.found.contains(error));
             others.map(|error| missed(run, error)).collect::<Vec<_>>()
         })
         .collect()
@@ -138,9 +166,21 @@ fn disagreements(runs: &[AuditRun]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use spinward_program::ir::TransitionId;
+
     use super::*;
 
+    /// With assertions of these names, and an invalid end state that is called `end`.
     fn run(por: bool, complete: bool, errors: &[&str]) -> AuditRun {
+        let found = errors.iter().map(|&name| Known {
+            place: Place::of(match name {
+                "end" => Violation::InvalidEndState,
+                _ => Violation::Assertion(TransitionId(name.as_bytes()[0].into())),
+            }),
+            property: String::new(),
+            shown: name.to_owned(),
+        });
+        let found = found.collect();
         let errors: BTreeSet<_> = errors.iter().map(|&error| error.to_owned()).collect();
         let verdict = if errors.is_empty() { Verdict::Verified } else { Verdict::Violated };
         AuditRun {
@@ -153,7 +193,7 @@ mod tests {
             states: 1,
             seconds: 0.0,
             errors,
-            end_states: BTreeSet::new(),
+            found,
         }
     }
 
@@ -164,7 +204,7 @@ mod tests {
         assert!(disagreements(&[whole.clone(), run(true, false, &["a"])]).is_empty());
         let fewer = run(true, true, &["a"]);
         assert_eq!(disagreements(&[whole.clone(), fewer]), ["with --por on: b"]);
-        let ends = AuditRun { end_states: BTreeSet::from(["b".to_owned()]), ..whole.clone() };
+        let ends = run(false, true, &["a", "end"]);
         let transactions = |errors| AuditRun { transactions: true, ..run(true, true, errors) };
         assert!(disagreements(&[ends.clone(), transactions(&["a"])]).is_empty());
         assert_eq!(disagreements(&[ends, transactions(&[])]), ["with --por transactions: a"]);
