@@ -79,14 +79,19 @@ pub struct Args {
     #[arg(long, value_name = "KIND", help_heading = "What to check")]
     fair: Option<Fairness>,
 
-    /// The order in which states are visited: auto, sweep, dfs or bfs; or how cycles are looked for: scc,
+    /// The order in which states are visited: auto, sweep, dfs, bfs, or by a guide astar, wastar or greedy; or how cycles are looked for: scc,
     /// scc-shy, scc-shy-minus, ndfs, indfs, se05, tau03 or cndfs (several threads)
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
-    /// How good a state is
-    #[arg(long, value_name = "NAME", hide = true)]
+    /// How far a state is from an error, for astar, wastar and greedy; see below [default: chosen from the
+    /// property]
+    #[arg(long, value_name = "NAME[=ARG]", help_heading = "How to search")]
     guide: Option<Guide>,
+
+    /// For wastar: how much the estimate counts [default: 1]
+    #[arg(long, value_name = "W", help_heading = "How to search")]
+    weight: Option<f64>,
 
     /// Partial-order reduction, which leaves out moves that make no difference: on, off or transactions
     /// (for locks; no invalid end states) [default: on]
@@ -280,8 +285,11 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
     if let Some(fairness) = args.fair {
         check = check.fairness(fairness);
     }
-    if let Some(guide) = args.guide {
-        check = check.guide(guide);
+    if let Some(guide) = &args.guide {
+        check = check.guide(guide.clone());
+    }
+    if let Some(weight) = args.weight {
+        check = check.weight(weight);
     }
     if let Some(por) = args.por {
         check = check.por(por);

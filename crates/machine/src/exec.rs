@@ -193,7 +193,7 @@ impl Machine {
         result
     }
 
-    fn possible(
+    pub(crate) fn possible(
         &self,
         context: &Context<'_>,
         action: &Action,
@@ -264,7 +264,7 @@ impl Machine {
         result
     }
 
-    fn takes(
+    pub(crate) fn takes(
         &self,
         context: &Context<'_>,
         action: &Action,

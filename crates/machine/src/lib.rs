@@ -8,6 +8,7 @@ mod exec;
 mod explore;
 mod format;
 mod judged;
+mod look;
 mod machine;
 mod memory;
 mod native;
@@ -20,6 +21,7 @@ pub mod violation;
 
 pub use explore::Scratch;
 pub use judged::{Fair, FairScratch, Fairness, Follower, Labelled, Product, ProductScratch};
+pub use look::{Look, Sight};
 pub use machine::{Config, Machine, Move, Options};
 pub use spinward_program::movers::Mover;
 pub use symmetry::{Quotient, QuotientScratch};

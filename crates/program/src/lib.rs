@@ -6,10 +6,13 @@
 //! states, so that trails and state tables agree with SPIN's. [`optimize`] makes one with fewer states
 //! out of it, [`independence`], [`movers`] and [`symmetry`] tell what may be left out of a search of it,
 //! [`exclusive`] what processes claim for themselves, [`follow`] which never claims are automata like those of formulas,
-//! [`graph`] draws it.
+//! [`graph`] draws it. [`distances`], [`rates`] and [`blocking`] tell how far a process or a value is from where something
+//! goes wrong.
 
 mod access;
+pub mod blocking;
 pub mod channels;
+pub mod distances;
 pub mod exclusive;
 pub mod follow;
 pub mod formula;
@@ -21,6 +24,7 @@ pub mod lower;
 pub mod movers;
 pub mod optimize;
 mod pipes;
+pub mod rates;
 pub mod symmetry;
 #[cfg(test)]
 mod testing;

@@ -213,7 +213,7 @@ impl<'p> Touches<'p> {
 }
 
 /// Calls `call` with a transition; if it is a `d_step`, with all transitions inside of it instead.
-pub(crate) fn each_step<'p>(
+pub fn each_step<'p>(
     program: &'p Program,
     transition: &'p Transition,
     mut call: impl FnMut(&'p Transition),

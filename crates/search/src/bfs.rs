@@ -34,14 +34,15 @@ mod ways;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use spinward_machine::{System, system::length};
-use spinward_store::{Bytes, Full, Store, trim};
+use spinward_machine::System;
+use spinward_store::{Bytes, Full, Store};
 
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, Limits, Memory, Watch, bound};
-use crate::outcome::{Found, Outcome, Place, Progress, Request, Stopped};
+use crate::limits::{Limit, Memory, Watch, bound};
+use crate::outcome::{Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::{Goal, Order, follow};
 use crate::start::{Algorithm, Start};
+use crate::whole::look_again;
 
 use crew::Crew;
 use expand::{Arrival, Expander, Shared};
@@ -71,47 +72,10 @@ pub fn bfs_of_less<S: System, W: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     let begun = Instant::now();
-    let mut outcome = bfs(system, scratch, request, progress);
-    outcome.errors.iter_mut().for_each(|error| error.shortest = false);
-    let longest = outcome.errors.iter().map(|error| length(&error.steps)).max();
-    let Some(longest) = longest.filter(|_| !matches!(outcome.stopped, Some(Stopped::Limit(_))))
-    else {
-        return outcome;
-    };
-    let time = request.limits.time.map(|time| time.saturating_sub(begun.elapsed()));
-    let limits = Limits { max_depth: Some(longest as u64), time, ..request.limits.clone() };
-    let errors = if request.errors == 0 { outcome.errors.len() } else { request.errors };
-    let request = Request { limits, errors, reduces: false, ..request.clone() };
-    trim();
-    outcome.shorten(bfs(whole, &mut whole.scratch(), &request, progress));
-    outcome
-}
-
-impl Outcome {
-    /// Takes the runs that another search found, if it saw all that are as short.
-    fn shorten(&mut self, other: Self) {
-        self.counts.memory = self.counts.memory.max(other.counts.memory);
-        if matches!(other.stopped, Some(Stopped::Limit(_))) {
-            return;
-        }
-        let ended = self.stopped == Some(Stopped::Errors);
-        let before = std::mem::replace(&mut self.errors, other.errors);
-        for error in self.errors.iter_mut().filter(|_| !ended) {
-            let place = Place::of(error.violation);
-            if let Some(before) = before.iter().find(|it| Place::of(it.violation) == place) {
-                error.occurrences = before.occurrences;
-            }
-        }
-        // What was found before must not get lost, even if it should not be there.
-        let count = before.len();
-        for error in before {
-            let place = Place::of(error.violation);
-            let is_known = self.errors.iter().any(|it| Place::of(it.violation) == place);
-            if self.errors.len() < count && !is_known {
-                self.errors.push(error);
-            }
-        }
-    }
+    let outcome = bfs(system, scratch, request, progress);
+    look_again(outcome, request, begun, |request| {
+        bfs(whole, &mut whole.scratch(), request, progress)
+    })
 }
 
 /// Names the search.

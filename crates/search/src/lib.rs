@@ -3,7 +3,7 @@
 //! Every search is written once, against [`System`](spinward_machine::System): it never asks what a
 //! state is. [`dfs`] and [`bfs`] remember all states they have seen, [`lossy`] something of each, and
 //! [`stateless`] only those it stands on; [`sweep`] looks at all states in any order; [`transactions`] lets
-//! one process go on as long as that makes no difference; those in [`emptiness`] judge infinite runs. Each takes a [`Request`], keeps to its
+//! one process go on as long as that makes no difference; those in [`directed`] look first where an error seems near; those in [`emptiness`] judge infinite runs. Each takes a [`Request`], keeps to its
 //! [`Limits`], and ends in an [`Outcome`] that says what was found and whether anything was left out; none
 //! of them recurses.
 
@@ -14,6 +14,7 @@ mod carrying;
 mod chunked;
 mod delta;
 pub mod dfs;
+pub mod directed;
 pub mod emptiness;
 mod findings;
 mod limits;
@@ -25,6 +26,7 @@ mod start;
 pub mod stateless;
 pub mod sweep;
 pub mod transactions;
+mod whole;
 
 pub use limits::{Limit, Limits};
 pub use outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};

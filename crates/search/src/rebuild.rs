@@ -42,6 +42,8 @@ pub(crate) enum Goal {
     Successor(u32),
     /// This violation, after so many steps in all.
     Violation(Violation, u32),
+    /// This violation, after so many steps more.
+    Wrong(Violation, u32),
 }
 
 /// In which order the successors of a state are told.
@@ -71,7 +73,7 @@ pub(crate) fn follow<S: System>(
     let mut length = 0;
     let mut violation = None;
     for goal in goals {
-        if let Goal::Violation(wanted, _) = goal {
+        if let Goal::Violation(wanted, _) | Goal::Wrong(wanted, _) = goal {
             violation = Some(wanted);
         }
         let mut finder = Finder {
@@ -158,7 +160,7 @@ impl<S: System> Sink for Finder<'_, S> {
                     && longer(0, length(steps)) == *by
             }
             Goal::Successor(number) => *number == self.successors,
-            Goal::Violation(..) => false,
+            Goal::Violation(..) | Goal::Wrong(..) => false,
         };
         self.successors += 1;
         if self.found {
@@ -173,6 +175,7 @@ impl<S: System> Sink for Finder<'_, S> {
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
         let wanted = match self.goal {
             Goal::Violation(goal, total) => goal == violation && self.after(steps) == total,
+            Goal::Wrong(goal, by) => goal == violation && longer(0, length(steps)) == by,
             Goal::State(..) | Goal::Edge(..) | Goal::Successor(_) => false,
         };
         if !self.found && wanted {

@@ -22,6 +22,7 @@ pub struct Check<'a> {
     pub(crate) properties: Vec<Property>,
     pub(crate) search: Search,
     pub(crate) guide: Option<Guide>,
+    pub(crate) weight: Option<f64>,
     pub(crate) fairness: Fairness,
     pub(crate) por: Option<Por>,
     pub(crate) optimize: Option<Optimize>,
@@ -60,6 +61,7 @@ impl<'a> Check<'a> {
             properties: Vec::new(),
             search: Search::Auto,
             guide: None,
+            weight: None,
             fairness: Fairness::None,
             por: None,
             optimize: None,
@@ -93,9 +95,16 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// How good a state is.
+    /// How far a state is from an error, for searches that go by that.
     pub fn guide(mut self, guide: Guide) -> Self {
         self.guide = Some(guide);
+        self
+    }
+
+    /// How much the estimate of what is to come counts, beside the length of a run so far, in [`Search::Wastar`]; by default
+    /// 1.
+    pub fn weight(mut self, weight: f64) -> Self {
+        self.weight = Some(weight);
         self
     }
 
@@ -222,7 +231,8 @@ impl<'a> Check<'a> {
             model: model.clone(),
             properties: properties.clone(),
             search: self.search,
-            guide: self.guide,
+            guide: self.guide.clone(),
+            weight: self.weight,
             fairness: self.fairness,
             por: self.por,
             optimize: self.optimize,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use spinward_guide::Misfit;
 use spinward_promela::{Diagnostic, SourceMap};
 
 /// What keeps a check from running.
@@ -24,6 +25,12 @@ pub enum Error {
     /// A bug.
     #[error("internal error: {0}; this is a bug, please report it")]
     Internal(String),
+}
+
+impl From<Misfit> for Error {
+    fn from(misfit: Misfit) -> Self {
+        Self::Usage(misfit.to_string())
+    }
 }
 
 impl Error {

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use crate::Error;
 
+/// How far a state is from an error: one of [`spinward_guide::GUIDES`], perhaps with an argument.
+pub use spinward_guide::Wanted as Guide;
+
 /// Declares an enum whose variants have names for users, with [`FromStr`] and [`fmt::Display`].
 macro_rules! named {
     (
@@ -93,34 +96,6 @@ named! {
         Cndfs = "cndfs",
         /// A* to an accepting state, then nested search.
         AstarIndfs = "astar-indfs",
-    }
-}
-
-named! {
-    /// How good a state is.
-    Guide: "guide" {
-        /// No estimate.
-        None = "none",
-        /// From the formula.
-        Formula = "formula",
-        /// The number of processes that can move.
-        Active = "active",
-        /// From a formula for deadlock.
-        Deadlock = "deadlock",
-        /// The largest distance of a process in its automaton.
-        Fsm = "fsm",
-        /// The sum of those distances.
-        FsmSum = "fsm-sum",
-        /// Bits that differ from a given state.
-        Hamming = "hamming",
-        /// Messages still to be sent.
-        Message = "message",
-        /// Distance-preserving abstraction.
-        Dpa = "dpa",
-        /// Pattern database.
-        Pdb = "pdb",
-        /// Statements not yet seen.
-        Coverage = "coverage",
     }
 }
 

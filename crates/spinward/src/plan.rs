@@ -5,10 +5,11 @@ use spinward_program::Program;
 use spinward_program::ir::{Automaton, BodyId, Formula};
 use spinward_program::optimize::Pass;
 use spinward_search::Keep;
+use spinward_search::directed::best_first::Rank;
 use spinward_search::emptiness::scc::Order;
 
 use crate::lossy::TableOptions;
-use crate::options::{Guide, Optimize, Por, Property, Search, Store};
+use crate::options::{Optimize, Por, Property, Search, Store};
 use crate::report::{Reason, ReasonCode};
 use crate::{Check, Error, Model};
 
@@ -212,7 +213,7 @@ fn find_condition(model: &Model, text: &str) -> Result<u32, Error> {
 const MAX_THREADS: usize = 1024;
 
 /// The search to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Algorithm {
     Sweep,
     Dfs,
@@ -220,6 +221,7 @@ pub(crate) enum Algorithm {
     Stateless,
     Lossy(TableOptions),
     Transactions,
+    BestFirst(Search, Rank),
 }
 
 /// How cycles are looked for.
@@ -281,11 +283,17 @@ impl Method {
     /// smaller.
     pub fn of(check: &Check<'_>) -> Result<Self, Error> {
         let not_available = |what: String| Err(Error::NotAvailable(what));
-        match check.guide {
-            None | Some(Guide::None) => {}
-            Some(guide) => return not_available(format!("the guide '{guide}'")),
-        }
         let table = TableOptions::of(check)?;
+        let weight = check.weight.unwrap_or(1.0);
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(Error::Usage("the weight is a number that is not negative".into()));
+        }
+        if check.weight.is_some() && check.search != Search::Wastar {
+            return Err(Error::Usage(format!(
+                "the search '{}' takes no weight; use --weight with --search wastar",
+                check.search
+            )));
+        }
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
         }
@@ -329,8 +337,25 @@ impl Method {
                 return Err(Error::Usage(format!("{reason}; use --search bfs")));
             }
             Search::Auto | Search::Sweep => Algorithm::Sweep,
+            Search::Astar | Search::Wastar | Search::Greedy if stack || table.is_some() => {
+                return Err(Error::Usage(format!(
+                    "the search '{search}' needs to get back the states it stored; use it with --store exact or tree"
+                )));
+            }
+            Search::Astar => Algorithm::BestFirst(search, Rank::Length(1.0)),
+            Search::Wastar => Algorithm::BestFirst(search, Rank::Length(weight)),
+            Search::Greedy => Algorithm::BestFirst(search, Rank::Estimate),
             search => return not_available(format!("the search '{search}'")),
         };
+        let is_directed = matches!(algorithm, Algorithm::BestFirst(..));
+        if let Some(guide) = check.guide.as_ref().filter(|it| it.entry().name != "none")
+            && !is_directed
+        {
+            return Err(Error::Usage(format!(
+                "the search '{}' takes no guide; use --guide {guide} with --search astar, wastar or greedy",
+                check.search
+            )));
+        }
         let mut notes = Vec::new();
         let mut note = |unless: bool, text: &str| {
             if !unless {
@@ -344,10 +369,12 @@ impl Method {
             Algorithm::Dfs
             | Algorithm::Stateless
             | Algorithm::Lossy(_)
-            | Algorithm::Transactions => 1,
+            | Algorithm::Transactions
+            | Algorithm::BestFirst(..) => 1,
         };
         let fewer = check.threads.is_some_and(|asked| asked > threads);
-        note(!fewer, "one thread searches depth first");
+        note(!fewer || is_directed, "one thread searches depth first");
+        note(!fewer || !is_directed, "one thread searches");
         let delta = check.store == Some(Store::Delta);
         note(!delta, "states are stored as trees, not as differences");
         let tree = matches!(check.store, Some(Store::Tree | Store::Delta));
@@ -385,6 +412,7 @@ impl Method {
             | Algorithm::Stateless
             | Algorithm::Lossy(_)
             | Algorithm::Transactions => Search::Dfs,
+            Algorithm::BestFirst(search, _) => search,
         }
     }
 
@@ -393,12 +421,14 @@ impl Method {
         match self.algorithm {
             Algorithm::Stateless => Store::Stack,
             Algorithm::Lossy(table) => table.store(),
-            Algorithm::Sweep | Algorithm::Bfs | Algorithm::Dfs | Algorithm::Transactions => {
-                match self.keep {
-                    Keep::Exact => Store::Exact,
-                    Keep::Tree => Store::Tree,
-                }
-            }
+            Algorithm::Sweep
+            | Algorithm::Bfs
+            | Algorithm::Dfs
+            | Algorithm::Transactions
+            | Algorithm::BestFirst(..) => match self.keep {
+                Keep::Exact => Store::Exact,
+                Keep::Tree => Store::Tree,
+            },
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct Report {
     /// The search in effect.
     pub search: &'static str,
     /// The guide in effect.
-    pub guide: &'static str,
+    pub guide: String,
     /// The store in effect.
     pub store: &'static str,
     /// Whether partial-order reduction is in effect.
@@ -69,7 +69,7 @@ impl Report {
             errors: Vec::new(),
             statistics: Statistics::default(),
             search: "none",
-            guide: "none",
+            guide: "none".into(),
             store: "none",
             por: false,
             symmetry: false,
@@ -226,6 +226,9 @@ pub struct Statistics {
     /// committed was not seen to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forced_completions: Option<u64>,
+    /// The smallest and the largest estimate that a guide gave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimates: Option<[u32; 2]>,
     /// How often an error was met: SPIN's count of errors.
     pub error_count: u64,
     /// Bytes of the largest state.

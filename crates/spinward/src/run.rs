@@ -1,6 +1,7 @@
 //! Runs the searches of a check and puts together what they found.
 
 mod confirm;
+mod directed;
 mod judged;
 mod shorter;
 
@@ -8,6 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use spinward_guide::Subject;
 use spinward_machine::system::length;
 use spinward_machine::{Machine, Options, Quotient, Scratch, System, Violation};
 use spinward_program::Program;
@@ -66,6 +68,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         reasons: Vec::new(),
         statistics: Statistics { threads: method.threads, ..Statistics::default() },
         shown: method.search(),
+        guide: "none".into(),
         method,
         tried: Vec::new(),
         endless_atomic: false,
@@ -103,6 +106,9 @@ struct Systems<'m, W> {
     less: bool,
     /// Whether it leaves out moves.
     reduces: bool,
+    /// What a guide is to know of the one that is searched, and of that with all moves and states.
+    subject: Subject<'m>,
+    whole_subject: Subject<'m>,
 }
 
 /// What a lossy search was asked for, what it had, and what it missed.
@@ -114,6 +120,8 @@ struct Running<'a> {
     method: Method,
     /// The search that found the errors, or that found none.
     shown: Search,
+    /// The guide it went by.
+    guide: String,
     start: Instant,
     /// Bytes the program itself uses.
     own: u64,
@@ -166,7 +174,14 @@ impl Running<'_> {
         self.reduced |= machine.reduces();
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
-        let systems = Systems { whole: &whole, less, reduces: machine.reduces() };
+        let subject = |machine| Subject { machine, follower: None, target: None };
+        let systems = Systems {
+            whole: &whole,
+            less,
+            reduces: machine.reduces(),
+            subject: subject(named.as_ref().filter(|_| quotient.is_some()).unwrap_or(machine)),
+            whole_subject: subject(&whole),
+        };
         let (mut outcome, lost, scratch) = match &quotient {
             None if self.method.algorithm == Algorithm::Transactions => {
                 let mut scratch = machine.scratch();
@@ -227,10 +242,11 @@ impl Running<'_> {
         &mut self,
         system: &S,
         scratch: &mut S::Scratch,
-        Systems { whole, less, reduces }: Systems<'_, W>,
+        systems: Systems<'_, W>,
         request: &Request,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(Outcome, Option<Lost>), Error> {
+        let Systems { whole, less, reduces, .. } = systems;
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
@@ -249,6 +265,9 @@ impl Running<'_> {
             Algorithm::Dfs | Algorithm::Transactions => dfs(system, scratch, request, progress),
             Algorithm::Bfs if less => bfs_of_less(system, whole, scratch, request, progress),
             Algorithm::Bfs => bfs(system, scratch, request, progress),
+            Algorithm::BestFirst(_, rank) => {
+                self.by_guide(rank, system, scratch, systems, request, progress)?
+            }
             Algorithm::Stateless => stateless(&Reduced(system), scratch, request, progress),
             Algorithm::Lossy(asked) => {
                 // A table is used all over, so it must fit into what is free now.
@@ -564,7 +583,7 @@ impl Running<'_> {
             errors: self.errors,
             statistics: self.statistics,
             search: self.shown.name(),
-            guide: "none",
+            guide: self.guide,
             store: self.method.store().name(),
             por: self.reduced,
             symmetry: self.symmetric,

@@ -285,13 +285,20 @@ fn what_is_not_there_is_refused() {
         Err(error @ Error::NotAvailable(_)) => assert_eq!(error.exit_code(), 2),
         other => panic!("{other:?}"),
     };
-    refused(check(RACE).search(Search::Astar));
-    refused(check(RACE).guide(Guide::Active));
+    refused(check(RACE).search(Search::AstarIndfs));
     let wrong = |check: Check<'_>| assert!(matches!(check.run(), Err(Error::Usage(_))));
     wrong(check(RACE).property(Property::Ltl("nobody".into())));
     // A formula must be read with the model.
     wrong(check(RACE).property(Property::Ltl("[] (x < 2)".into())));
     wrong(check(RACE).search(Search::Bfs).store(Store::Stack));
+    wrong(check(RACE).search(Search::Astar).store(Store::Stack));
+    // Who is not directed needs no guide, and who looks for no deadlock cannot have one for these.
+    let guide = |name: &str| name.parse::<Guide>().unwrap();
+    wrong(check(RACE).guide(guide("active")));
+    wrong(check(RACE).search(Search::Astar).weight(2.0));
+    wrong(check(RACE).search(Search::Wastar).weight(-1.0));
+    let invariant = Property::Invariant("x < 2".into());
+    wrong(check(RACE).property(invariant).search(Search::Greedy).guide(guide("deadlock")));
     wrong(check(RACE).threads(0));
     for store in [Store::Bitstate, Store::Compact] {
         wrong(check(RACE).search(Search::Bfs).store(store));

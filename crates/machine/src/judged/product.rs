@@ -12,10 +12,11 @@
 //! *Cost*: two bytes a state for the automaton. The successors of a state of the system are found once, however
 //! many edges the automaton has.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use spinward_property::Automaton;
 use spinward_property::components::Components;
+use spinward_property::{Automaton, Edge};
 
 use crate::Machine;
 use crate::explore::Scratch;
@@ -41,15 +42,32 @@ pub struct Follower {
 impl Follower {
     /// An automaton whose atoms are, by their number, the conditions that a machine
     /// [watches](crate::Options::watched). It may go on when nobody can move.
-    pub fn new(automaton: Automaton, stutters: bool) -> Self {
+    ///
+    /// Searches go where it accepts first: it leaves components as soon as it can, and takes edges with marks. To stay where it waits
+    /// for something, while the whole of the system is looked at, can be tried later.
+    pub fn new(mut automaton: Automaton, stutters: bool) -> Self {
         let found = Components::of(&automaton);
         let components = super::classified(&found);
+        for (state, edges) in automaton.states.iter_mut().enumerate() {
+            let stays = |edge: &Edge| components[edge.to as usize].0 == components[state].0;
+            edges.sort_by_key(|edge| (stays(edge), Reverse(edge.marks.count_ones())));
+        }
         Self { automaton, components, ends: found.universal, stutters }
     }
 
     /// The automaton.
     pub fn automaton(&self) -> &Automaton {
         &self.automaton
+    }
+
+    /// Whether it accepts all that may come, once it is in a state.
+    pub fn ends(&self, state: usize) -> bool {
+        self.ends[state]
+    }
+
+    /// Whether there is a state in which it does.
+    pub fn has_ends(&self) -> bool {
+        self.ends.contains(&true)
     }
 
     /// The same automaton with another first state.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use spinward_guide::Subject;
 use spinward_machine::{Fair, Follower, Labelled, Machine, Options, Product, System, Violation};
 use spinward_program::Program;
 use spinward_program::follow::Followed;
@@ -34,7 +35,7 @@ pub(super) struct Judging<'a> {
     pub judge: Judge,
     pub follower: Option<&'a Follower>,
     /// Whether who judges cannot tell how often a state is repeated.
-    stutters: bool,
+    pub stutters: bool,
     /// The memory in use before there was anything of it.
     before: u64,
 }
@@ -170,9 +171,16 @@ impl Running<'_> {
                 let product = Product::new(machine, follower);
                 let scratch = &mut product.scratch();
                 let outcome = if is_terminal {
-                    let whole = Product::new(&whole, follower);
-                    let (less, reduces) = (less.is_some(), machine.reduces());
-                    let systems = Systems { whole: &whole, less, reduces };
+                    let product_of_whole = Product::new(&whole, follower);
+                    let subject =
+                        |machine| Subject { machine, follower: Some(follower), target: None };
+                    let systems = Systems {
+                        whole: &product_of_whole,
+                        less: less.is_some(),
+                        reduces: machine.reduces(),
+                        subject: subject(machine),
+                        whole_subject: subject(&whole),
+                    };
                     let found = self.search(&product, scratch, systems, &request, progress)?;
                     lost = found.1;
                     found.0

@@ -1,0 +1,59 @@
+//! In how many bytes a state differs from the one to come to.
+//!
+//! *Idea*: if an error state is known, from a trail, states that look like it are near to it (Edelkamp, Lluch Lafuente
+//! and Leue 2004, section 8: trail-directed search).
+//!
+//! *Properties*: not admissible, since a step may change many bytes.
+//!
+//! *Cost*: one comparison of states.
+
+use crate::{Entry, Guide, Misfit, Room, Way};
+
+const NAME: &str = "hamming";
+
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    idea: "the number of bytes that differ from the last state of a trail",
+    argument: Some("a trail file"),
+    admissible: false,
+    consistent: false,
+    build: |subject, _| match subject.target {
+        Some(target) => Ok(Box::new(Hamming { target: target.to_vec() })),
+        None => {
+            let why = "needs a trail to the state to come to: --guide hamming=FILE";
+            Err(Misfit::Property { guide: NAME, why: why.into() })
+        }
+    },
+};
+
+struct Hamming {
+    target: Vec<u8>,
+}
+
+impl Guide for Hamming {
+    fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
+        let differ = state.iter().zip(&self.target).filter(|(a, b)| a != b).count();
+        (differ + state.len().abs_diff(self.target.len())) as u32
+    }
+
+    fn is_admissible(&self) -> bool {
+        false
+    }
+
+    fn is_consistent(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_differ_or_are_missing_count() {
+        let guide = Hamming { target: vec![1, 2, 3] };
+        let estimate = |state: &[u8]| guide.estimate(state, Way::default(), &mut Room::default());
+        assert_eq!(estimate(&[1, 2, 3]), 0);
+        assert_eq!(estimate(&[1, 0, 3, 4]), 2);
+    }
+}

@@ -1,0 +1,234 @@
+//! How far a state is from an error.
+//!
+//! A [`Guide`] estimates how many more steps a run needs to come to something wrong, so that a search can look first
+//! where that is near (Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of
+//! communication protocols*, 2004). Each is a file that says where it comes from, what it costs, and whether
+//! it is *admissible*, never more than the true number, and *consistent*, never less than before by more than the
+//! steps made. [`GUIDES`] has them all.
+//!
+//! What is estimated is the way to what is checked: assertions, invalid end states, invariants, traces and formulas.
+//! A run-time error, such as a division by zero, may be anywhere, and is no part of any estimate. It is
+//! found when a search comes by.
+
+mod active;
+mod coverage;
+mod deadlock;
+mod formula;
+mod fsm;
+mod goals;
+mod hamming;
+mod interleaving;
+mod message;
+mod none;
+mod term;
+
+use std::fmt;
+use std::str::FromStr;
+
+use spinward_machine::{Follower, Machine, Sight, Step};
+use thiserror::Error;
+
+pub use none::Unguided;
+
+/// The estimate for a state from which nothing wrong can come any more.
+pub const NEVER: u32 = u32::MAX;
+
+/// How a state was reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way<'a> {
+    /// The estimate for the state before.
+    pub before: u32,
+    /// The steps from there; none for the first state.
+    pub steps: &'a [Step],
+}
+
+/// Room to work in, one for each thread.
+#[derive(Debug, Default)]
+pub struct Room {
+    sight: Sight,
+    movers: Vec<bool>,
+}
+
+/// Estimates how far states are from an error.
+pub trait Guide: Sync {
+    /// How many steps more a run takes, perhaps, from a state that was reached in some way; [`NEVER`] if none leads to an error.
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32;
+
+    /// Whether no estimate is more than the true number.
+    fn is_admissible(&self) -> bool;
+
+    /// Whether no step makes an estimate smaller by more than one. Then it is admissible too.
+    fn is_consistent(&self) -> bool;
+
+    /// Whether an estimate depends on what was estimated before, so that there must be one thread only.
+    fn remembers(&self) -> bool {
+        false
+    }
+}
+
+/// What is searched, and for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The machine, and what it watches.
+    pub machine: &'a Machine,
+    /// The automaton that follows its runs, if a formula is checked: its state is behind that of the machine.
+    pub follower: Option<&'a Follower>,
+    /// The state to come to, if one is known.
+    pub target: Option<&'a [u8]>,
+}
+
+/// Why a guide is of no use.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Misfit {
+    /// There is none of that name.
+    #[error("there is no guide '{name}'; it is one of: {}", names())]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// It is not there yet.
+    #[error("the guide '{name}' is not available yet")]
+    Later {
+        /// The name.
+        name: String,
+    },
+    /// It takes no such argument.
+    #[error("the guide '{guide}' {takes}, not '{argument}'")]
+    Argument {
+        /// Its name.
+        guide: &'static str,
+        /// What it takes.
+        takes: &'static str,
+        /// What was given.
+        argument: String,
+    },
+    /// It estimates nothing of what is checked.
+    #[error("the guide '{guide}' {why}")]
+    Property {
+        /// Its name.
+        guide: &'static str,
+        /// Why that is.
+        why: String,
+    },
+}
+
+fn names() -> String {
+    GUIDES.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Makes a guide for a subject, given its argument.
+type Build = for<'a> fn(&Subject<'a>, Option<&str>) -> Result<Box<dyn Guide + 'a>, Misfit>;
+
+/// A guide that can be asked for.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it estimates, in a line.
+    pub idea: &'static str,
+    /// What arguments it takes, if any.
+    pub argument: Option<&'static str>,
+    /// Whether it is admissible, without an argument.
+    pub admissible: bool,
+    /// Whether it is consistent, without an argument.
+    pub consistent: bool,
+    build: Build,
+}
+
+/// All guides.
+pub const GUIDES: &[Entry] = &[
+    none::ENTRY,
+    formula::ENTRY,
+    fsm::MAX,
+    fsm::SUM,
+    deadlock::ENTRY,
+    active::ENTRY,
+    message::ENTRY,
+    hamming::ENTRY,
+    coverage::ENTRY,
+    interleaving::ENTRY,
+];
+
+/// Names of guides that are still to come.
+const PLANNED: &[&str] = &["dpa", "pdb"];
+
+/// A guide as the user asks for it: `name`, `name=argument` or `name(argument)`.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    entry: &'static Entry,
+    argument: Option<String>,
+}
+
+impl Wanted {
+    /// What is asked for.
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// Its argument.
+    pub fn argument(&self) -> Option<&str> {
+        self.argument.as_deref()
+    }
+
+    /// Makes the guide for a subject.
+    pub fn build<'a>(&self, subject: &Subject<'a>) -> Result<Box<dyn Guide + 'a>, Misfit> {
+        (self.entry.build)(subject, self.argument())
+    }
+}
+
+impl PartialEq for Wanted {
+    fn eq(&self, other: &Self) -> bool {
+        self.entry.name == other.entry.name && self.argument == other.argument
+    }
+}
+
+impl Eq for Wanted {}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.argument {
+            Some(argument) => write!(f, "{}={argument}", self.entry.name),
+            None => f.write_str(self.entry.name),
+        }
+    }
+}
+
+impl FromStr for Wanted {
+    type Err = Misfit;
+
+    fn from_str(text: &str) -> Result<Self, Misfit> {
+        let in_parentheses =
+            text.split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
+        let (name, argument) = match in_parentheses.or_else(|| text.split_once('=')) {
+            Some((name, argument)) => (name, Some(argument.to_owned())),
+            None => (text, None),
+        };
+        if PLANNED.contains(&name) {
+            return Err(Misfit::Later { name: name.to_owned() });
+        }
+        let entry = GUIDES.iter().find(|it| it.name == name);
+        let entry = entry.ok_or_else(|| Misfit::Unknown { name: name.to_owned() })?;
+        if let (Some(argument), None) = (&argument, entry.argument) {
+            let (guide, argument) = (entry.name, argument.clone());
+            return Err(Misfit::Argument { guide, takes: "takes no argument", argument });
+        }
+        Ok(Self { entry, argument })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guides_are_asked_for_by_name_and_argument() {
+        for text in ["fsm", "formula=sum", "formula(sum)"] {
+            let wanted: Wanted = text.parse().unwrap();
+            assert_eq!(wanted.to_string(), text.replace('(', "=").replace(')', ""));
+        }
+        let unknown = "fms".parse::<Wanted>().unwrap_err().to_string();
+        assert!(unknown.starts_with("there is no guide 'fms'; it is one of: none, formula"));
+        let argument = "fsm=3".parse::<Wanted>().unwrap_err().to_string();
+        assert_eq!(argument, "the guide 'fsm' takes no argument, not '3'");
+    }
+}

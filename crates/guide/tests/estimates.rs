@@ -1,0 +1,242 @@
+//! What guides promise, in every state of small models: by brute force.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use spinward_guide::{GUIDES, NEVER, Room, Subject, Wanted, Way};
+use spinward_machine::system::length;
+use spinward_machine::{Flow, Follower, Machine, Options, Product, Sink, Step, System, Violation};
+use spinward_program::Program;
+use spinward_promela::load_text;
+use spinward_property::translate;
+
+/// Models with more states are left out.
+const MAX_STATES: usize = 6_000;
+
+/// All states of a system, and how far each is from an error that guides know of.
+struct Graph {
+    states: Vec<Vec<u8>>,
+    /// From, to, and by how many steps.
+    edges: Vec<(usize, usize, u32)>,
+    distances: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Collected {
+    successors: Vec<(Vec<u8>, u32)>,
+    /// How far the nearest error is.
+    wrong: Option<u32>,
+}
+
+impl Sink for Collected {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.successors.push((state.to_vec(), length(steps) as u32));
+        Flow::Continue(())
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        if !matches!(violation, Violation::Runtime(..)) {
+            let steps = length(steps) as u32;
+            self.wrong = Some(self.wrong.map_or(steps, |known| known.min(steps)));
+        }
+        Flow::Continue(())
+    }
+}
+
+impl Graph {
+    /// None if there are too many states.
+    fn of<S: System>(system: &S) -> Option<Self> {
+        let mut scratch = system.scratch();
+        let mut initial = Vec::new();
+        system.initial(&mut initial);
+        let mut numbers = HashMap::from([(initial.clone(), 0)]);
+        let mut states = vec![initial];
+        let (mut edges, mut wrong) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        while let Some(state) = states.get(next).cloned() {
+            let mut collected = Collected::default();
+            let _ = system.expand(&state, &mut scratch, &mut collected);
+            wrong.push(collected.wrong);
+            for (to, steps) in collected.successors {
+                let count = states.len();
+                let number = *numbers.entry(to.clone()).or_insert(count);
+                if number == count {
+                    states.push(to);
+                }
+                edges.push((next, number, steps));
+            }
+            next += 1;
+            if states.len() > MAX_STATES {
+                return None;
+            }
+        }
+        let mut before = vec![Vec::new(); states.len()];
+        edges.iter().for_each(|&(from, to, steps)| before[to].push((from, steps)));
+        let mut distances: Vec<u32> = wrong.iter().map(|it| it.unwrap_or(NEVER)).collect();
+        let seeds = distances.iter().enumerate().filter(|(_, it)| **it != NEVER);
+        let mut open: BinaryHeap<_> = seeds.map(|(state, &it)| Reverse((it, state))).collect();
+        while let Some(Reverse((distance, state))) = open.pop() {
+            if distance > distances[state] {
+                continue;
+            }
+            for &(from, steps) in &before[state] {
+                if distance + steps < distances[from] {
+                    distances[from] = distance + steps;
+                    open.push(Reverse((distance + steps, from)));
+                }
+            }
+        }
+        Some(Self { states, edges, distances })
+    }
+
+    /// Holds the estimates of all guides against what they promise; how many of them are more than nothing.
+    fn check(&self, subject: &Subject<'_>, name: &str) -> u64 {
+        let mut useful = 0;
+        for entry in GUIDES {
+            let wanted: Wanted = entry.name.parse().unwrap();
+            let Ok(guide) = wanted.build(subject) else {
+                continue;
+            };
+            let promised = (entry.admissible, entry.consistent);
+            assert_eq!((guide.is_admissible(), guide.is_consistent()), promised);
+            let mut room = Room::default();
+            let estimates: Vec<_> = self
+                .states
+                .iter()
+                .map(|state| guide.estimate(state, Way::default(), &mut room))
+                .collect();
+            for (state, (&estimate, &distance)) in estimates.iter().zip(&self.distances).enumerate()
+            {
+                let is_fine = !guide.is_admissible() || estimate <= distance;
+                let guide_name = entry.name;
+                assert!(is_fine, "{name}, {guide_name}: {estimate} > {distance} in state {state}");
+                useful += u64::from(guide.is_admissible() && estimate > 0 && estimate != NEVER);
+            }
+            for &(from, to, steps) in &self.edges {
+                let (from, to) = (estimates[from], estimates[to]);
+                let is_fine = !guide.is_consistent() || from <= to.saturating_add(steps);
+                assert!(is_fine, "{name}, {}: {from} > {steps} + {to}", entry.name);
+            }
+        }
+        useful
+    }
+}
+
+fn program(path: &Path, text: &str, conditions: &[&str]) -> Arc<Program> {
+    let options = spinward_promela::Options {
+        conditions: conditions.iter().map(|&it| it.to_owned()).collect(),
+        ..Default::default()
+    };
+    let loaded = load_text(path, text.to_owned(), &options);
+    assert!(!loaded.has_errors(), "{text}: {:?}", loaded.diagnostics);
+    Arc::new(spinward_program::lower(&loaded).0.expect("a program"))
+}
+
+/// Checks the guides for a model with all of safety, or only with conditions that must hold in every state; how many
+/// estimates were more than nothing, or none if the model is too large.
+fn check(path: &Path, text: &str, conditions: &[&str]) -> Option<u64> {
+    let program = program(path, text, conditions);
+    let safety = conditions.is_empty();
+    let options = Options {
+        end_states: safety,
+        assertions: safety,
+        trace: safety,
+        invariants: (0..conditions.len() as u32).collect(),
+        ..Options::default()
+    };
+    let machine = Machine::new(program, options, Arc::new(AtomicBool::new(false))).ok()?;
+    let graph = Graph::of(&machine)?;
+    let subject = Subject { machine: &machine, follower: None, target: None };
+    Some(graph.check(&subject, &path.display().to_string()))
+}
+
+#[test]
+fn promises_are_kept_on_all_small_models() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut models: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|it| it == "pml")).collect();
+    models.sort();
+    let (mut checked, mut useful) = (0, 0);
+    for path in models {
+        let text = std::fs::read_to_string(&path).unwrap();
+        if let Some(more) = check(&path, &text, &[]) {
+            checked += 1;
+            useful += more;
+        }
+    }
+    assert!(checked >= 20 && useful > 10_000, "{checked} models, {useful} useful estimates");
+}
+
+#[test]
+fn promises_are_kept_where_it_is_difficult() {
+    let models = [
+        // Somebody else comes to have a number, and positions are asked for.
+        (
+            "byte n; proctype Q() { skip; skip; here: skip; n++ }
+             init { do :: n < 3 -> run Q(); (_nr_pr == 1) :: n >= 3 -> break od }",
+            &["!Q[1]@here", "n < 3", "_nr_pr < 2 || !Q@here"][..],
+        ),
+        // Messages come and go at both ends, and in the middle.
+        (
+            "mtype = { a, b }; chan c = [3] of { mtype }; unsigned x : 3;
+             active proctype P() { do :: c!a :: c!b od }
+             active proctype Q() { do :: c?a -> x++ :: c??b :: c?_ od }",
+            &["nfull(c)", "!(c?[b] && len(c) == 3)", "empty(c) || x < 7"],
+        ),
+        (
+            "mtype = { a, b }; chan c = [3] of { mtype };
+             active proctype P() { do :: c!!a :: d_step { len(c) < 2 -> c!!b; c!!a } od }
+             active proctype Q() { do :: c?_ :: d_step { len(c) > 1 -> c?_; c?_ } od }",
+            &["nfull(c)", "!(c?[b])", "len(c) != 2"],
+        ),
+        // Counters that come round, and that are set.
+        (
+            "unsigned x : 5; byte y = 250; int z; short w;
+             active proctype P() { do :: x-- :: x > 3 && z < 9 -> z = z + 2 od }
+             active proctype Q() { do :: y < 255 -> y = y + 5 :: w > -5 -> w = w - 3 od }",
+            &["x < 25", "y != 255", "z <= 6", "x < 9 || z > 0", "z - w < 12"],
+        ),
+        // Atomic sequences, rendezvous, who waits, and who ends.
+        (
+            "chan c = [0] of { byte }; unsigned x : 3; bool lock;
+             active [2] proctype P() {
+               do :: atomic { !lock -> lock = 1 }; c!1; x++; lock = 0 :: x > 2 -> break od
+             }
+             active proctype Q() { byte v; do :: c?v -> skip; skip :: x > 1 -> break od; c?v }",
+            &["x < 3"],
+        ),
+    ];
+    for (number, (text, conditions)) in models.into_iter().enumerate() {
+        let path = PathBuf::from(format!("model {number}"));
+        check(&path, text, &[]).unwrap_or_else(|| panic!("{text} has too many states"));
+        for condition in conditions {
+            let useful = check(&path, text, &[condition]);
+            assert!(useful.is_some_and(|it| it > 0), "{text} with {condition}: {useful:?}");
+        }
+    }
+}
+
+#[test]
+fn promises_are_kept_for_formulas() {
+    let text = "byte x; chan c = [2] of { bit };
+        active proctype P() { do :: x < 5 -> x++ :: x > 3 -> c!1; x = 0 od }
+        active proctype Q() { bit v; do :: full(c) -> c?v; c?v od }
+        ltl l0 { [] (x < 4 || empty(c)) }
+        ltl l1 { (x < 3) W (len(c) == 2) }
+        ltl l2 { [] (x == 5 -> X (x != 0)) }";
+    let program = program(Path::new("model.pml"), text, &[]);
+    for formula in &program.formulas {
+        let follower = Follower::new(translate(&formula.temporal.not()).unwrap(), true);
+        assert!(follower.is_terminal());
+        let options = Options { watched: formula.atoms.clone(), ..Options::default() };
+        let stop = Arc::new(AtomicBool::new(false));
+        let machine = Machine::new(program.clone(), options, stop).unwrap();
+        let graph = Graph::of(&Product::new(&machine, &follower)).unwrap();
+        let subject = Subject { machine: &machine, follower: Some(&follower), target: None };
+        assert!(graph.check(&subject, &formula.text) > 0, "{}", formula.text);
+    }
+}

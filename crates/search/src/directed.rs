@@ -1,0 +1,40 @@
+//! Searches that look first where an error seems near.
+//!
+//! A [guide](spinward_guide::Guide) tells how far a state is from an error; the searches here differ in what they make of it:
+//! [`best_first`] keeps all states and takes the best, which is A* if the length of the run so far counts too.
+
+pub mod best_first;
+mod open;
+
+use spinward_guide::Guide;
+
+/// What a directed search is given beside a request.
+#[derive(Clone, Copy)]
+pub struct Directed<'a> {
+    /// Estimates how far states are from an error.
+    pub guide: &'a dyn Guide,
+    /// Tells for sure how many steps are still to come at least, if another one than the guide knows.
+    pub bound: Option<&'a dyn Guide>,
+}
+
+/// The smallest and the largest estimate that a search met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The smallest.
+    pub least: u32,
+    /// The largest, of those that are no [never](spinward_guide::NEVER).
+    pub most: u32,
+}
+
+impl Range {
+    /// That of one estimate.
+    fn of(estimate: u32) -> Self {
+        Self { least: estimate, most: if estimate == spinward_guide::NEVER { 0 } else { estimate } }
+    }
+
+    /// Takes in one more.
+    fn note(&mut self, estimate: u32) {
+        let Self { least, most } = Self::of(estimate);
+        *self = Self { least: self.least.min(least), most: self.most.max(most) };
+    }
+}
