@@ -436,3 +436,57 @@ fn claims_from_files() {
     assert_eq!(with_claim(&seen.replace("LIMIT", "3")), Verdict::Violated);
     assert_eq!(with_claim(&seen.replace("LIMIT", "5")), Verdict::Verified);
 }
+
+/// Eight processes that go round on their own, so that there are many states.
+const ROUNDS: &str = "#define N 8
+    byte s[N]; byte shared;
+    active [N] proctype W() {
+      do
+      :: s[_pid] == 0 -> s[_pid] = 1
+      :: s[_pid] == 1 -> shared = _pid; s[_pid] = 2
+      :: s[_pid] == 2 -> s[_pid] = 0
+      od
+    }";
+
+#[test]
+fn a_claim_accepts_before_it_waits() {
+    for formula in ["[] <> (shared == 3)", "[] <> (s[0] == 2)"] {
+        for search in [Search::Scc, Search::Ndfs, Search::Se05] {
+            for por in [Por::On, Por::Off] {
+                let check = check(ROUNDS, &Property::Ltl(formula.into())).search(search).por(por);
+                let report = run(check.max_states(20_000));
+                assert_eq!(report.verdict, Verdict::Violated, "{formula} {search} {por}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shortest_is_shortest_also_where_moves_are_left_out() {
+    let text = "byte x;
+        active proctype P() { byte v; v = 1 }
+        active proctype Q() { do :: x = (x + 1) % 3 od }";
+    for por in [Por::On, Por::Off] {
+        let report = run(check(text, &Property::NonProgress).shortest(true).por(por));
+        // Nobody asks what x is.
+        assert_eq!((report.errors[0].steps, report.errors[0].shortest), (1, true), "{por}");
+    }
+}
+
+#[test]
+fn a_run_to_where_all_is_accepted_is_made_shorter_too() {
+    let text = "byte x, y, v;
+        active proctype P() {
+          do :: y < 9 -> y++; y++ :: y > 0 -> y-- :: x = 3 - x; x = 0 :: v = 1 - v od
+        }";
+    // Depth first, y is 9 long before anything is repeated.
+    let formula = Property::Ltl("[] (v == 0 -> <> (x == 3)) && [] (y != 9)".into());
+    for search in CHECKS {
+        for (por, optimize) in [(Por::On, Optimize::Full), (Por::Off, Optimize::None)] {
+            let check = check(text, &formula).search(search).por(por).optimize(optimize);
+            let report = run(check.shortest(true));
+            let error = &report.errors[0];
+            assert_eq!((error.steps, error.shortest), (2, true), "{search} {por}");
+        }
+    }
+}

@@ -8,10 +8,13 @@
 //! An automaton that follows a run may come to its cycle a step later than the run does. So it may also start in any of
 //! its states from which it accepts nothing that it would not accept from its first one.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use spinward_machine::system::length;
 use spinward_machine::{Fair, Follower, Labelled, Options, Product, System, Violation};
+use spinward_program::Program;
+use spinward_program::optimize::{Pass, Watched, optimize_by};
 use spinward_property::{Automaton, Formula, accepted_word, intersection, translate};
 use spinward_search::bfs::bfs;
 use spinward_search::emptiness::shortest::{effort, shorter};
@@ -22,13 +25,13 @@ use super::confirm::shorten;
 use super::judged::{Judged, Judging};
 use crate::Error;
 use crate::options::Fairness;
-use crate::plan::Judge;
+use crate::plan::{Judge, Task};
 
 impl Running<'_> {
     /// Puts shorter runs in the place of those that were found, as far as they can be found with some effort.
     pub(super) fn tell_shorter(
         &mut self,
-        &Judging { task, judge, follower, .. }: &Judging<'_>,
+        &Judging { task, judge, follower, stutters, .. }: &Judging<'_>,
         fairness: Fairness,
         judged: &mut Judged,
         progress: &mut dyn FnMut(&Progress),
@@ -41,12 +44,14 @@ impl Running<'_> {
             return Ok(());
         };
         let started = Instant::now();
-        let program = self.check.model.program.clone();
+        let program = self.program_of_all_steps(task, stutters, fairness);
         let options = Options { exclusive: false, ..task.options.clone() };
         let whole = self.machine(program.clone(), options)?;
         shorten(searched, task, best);
         let request = self.request(*budget);
-        let mut none_shorter = *is_less || best.shortest;
+        // A search for cycles comes to an end of the claim by any run.
+        let again = *is_less || best.violation == Violation::ClaimEnd;
+        let mut none_shorter = again || best.shortest;
         let mut take = |(found, no_other): (Option<Found>, bool)| {
             none_shorter &= no_other;
             if let Some(mut found) = found {
@@ -54,19 +59,19 @@ impl Running<'_> {
                 shorten(&program, task, &mut found);
                 *best = Found { occurrences: best.occurrences, ..found };
             }
-            (best.violation, length(&best.steps))
+            length(&best.steps)
         };
         let mut known = take((None, true));
         match follower {
             None => {
                 let labelled = Labelled::new(&whole);
-                if *is_less || known.0 == Violation::ClaimEnd {
-                    let cycle = (Violation::Cycle, known.1);
+                if again {
+                    let cycle = (Violation::Cycle, known);
                     known = take(look(&labelled, fairness, cycle, &request, states, progress));
                 }
                 let claim = task.options.claim.map(|claim| program.automaton(claim));
                 if claim.is_some_and(|claim| claim.states.iter().any(|it| it.end && it.reachable)) {
-                    let end = (Violation::ClaimEnd, known.1);
+                    let end = (Violation::ClaimEnd, known);
                     take(look(&labelled, fairness, end, &request, states, progress));
                 }
             }
@@ -76,11 +81,16 @@ impl Running<'_> {
                     Judge::NonProgress => Some(Formula::atom(0).not().eventually().always()),
                     Judge::Automaton | Judge::Labels => None,
                 };
-                let starts = starts(follower, right.as_ref(), *is_less);
+                let starts = starts(follower, right.as_ref(), again);
                 let states = states / starts.len().max(1) as u64;
                 for follower in starts {
                     let product = Product::new(&whole, &follower);
-                    known = take(look(&product, fairness, known, &request, states, progress));
+                    let cycle = (Violation::Cycle, known);
+                    known = take(look(&product, fairness, cycle, &request, states, progress));
+                    if follower.has_ends() {
+                        let end = (Violation::ClaimEnd, known);
+                        known = take(look(&product, fairness, end, &request, states, progress));
+                    }
                 }
             }
         }
@@ -88,6 +98,25 @@ impl Running<'_> {
         best.shortest = request.shortest && none_shorter && fairness == Fairness::None;
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
         Ok(())
+    }
+}
+
+impl Running<'_> {
+    /// The program with all its steps, one by one, but without what nobody asks for: it would make cycles longer than need be.
+    fn program_of_all_steps(
+        &self,
+        task: &Task,
+        stutters: bool,
+        fairness: Fairness,
+    ) -> Arc<Program> {
+        let program = &self.check.model.program;
+        if self.method.optimizes.is_none() {
+            return program.clone();
+        }
+        let conditions = task.options.conditions();
+        let fair = fairness != Fairness::None;
+        let watched = Watched { claim: task.options.claim, stutters, fair, conditions };
+        Arc::new(optimize_by(program, &watched, &[Pass::Fold, Pass::Unread, Pass::Dead]))
     }
 }
 
