@@ -8,6 +8,9 @@
 //! with ten times as many states as the time before; so none costs much more than the best one
 //! alone, and the answer depends on no clock.
 //!
+//! If one error is enough, a guide looks for it for a moment once there turn out to be many states (`probe`): an error that is easy
+//! to find need not wait until a sweep comes by.
+//!
 //! *Cost*: without errors that of the sweep; with errors that of the sweep and some three times that
 //! of the search that finds a run first.
 
@@ -21,12 +24,15 @@ mod walks;
 
 use std::time::{Duration, Instant};
 
+use spinward_guide::Guide;
 use spinward_machine::System;
 use spinward_store::{Parts, trim};
 
 use crate::bfs::bfs;
 use crate::dfs::dfs;
-use crate::limits::{Limit, Memory};
+use crate::directed::Directed;
+use crate::directed::best_first::{Rank, best_first};
+use crate::limits::{Limit, Limits, Memory};
 use crate::outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};
 use all_states::Swept;
 use form::{Folded, Packed};
@@ -35,6 +41,10 @@ use retrace::retrace;
 /// States that a search for a run visits at first, and how many times as many the next time.
 const FIRST_STATES: u64 = 1_000_000;
 const MORE: u64 = 10;
+
+/// States that a guide may look at while a sweep waits, and the part of the free memory that it may use.
+const PROBED_STATES: u64 = 4_096;
+const PROBED_PART: u64 = 4;
 
 /// Time to find a run to an error that was met, though time is over.
 const GRACE: Duration = Duration::from_secs(1);
@@ -50,6 +60,8 @@ pub enum Answered {
     DepthFirst,
     /// Another sweep, which remembered its way.
     Retraced,
+    /// A guide, while the sweep waited.
+    Greedy,
 }
 
 /// Sweeps, then looks for runs to the errors there are.
@@ -60,6 +72,7 @@ pub enum Answered {
 pub fn sweep<S: System, W: System>(
     system: &S,
     whole: &W,
+    guide: Option<&dyn Guide>,
     scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
@@ -70,16 +83,24 @@ pub fn sweep<S: System, W: System>(
     if system.key(&initial).len() < initial.len() {
         return (bfs(system, scratch, request, progress), Answered::BreadthFirst);
     }
+    let mut runs = Vec::new();
+    let mut probe = |scratch: &mut S::Scratch, free: u64| {
+        let guide = guide.filter(|_| request.errors == 1)?;
+        let run = probe(system, guide, scratch, &request.later(begun.elapsed()), free)?;
+        let error = (Place::of(run.violation), run.occurrences);
+        runs.push(run);
+        Some(error)
+    };
     let memory = Memory::new(request.limits.memory);
     let swept = match request.keep {
         Keep::Exact => {
             let form = || Packed::new(system);
-            all_states::sweep(system, form, memory, scratch, request, progress)
+            all_states::sweep(system, form, memory, scratch, request, &mut probe, progress)
         }
         Keep::Tree => match Parts::new(memory.budget()) {
             Ok(parts) => {
                 let form = || Folded::new(&parts);
-                all_states::sweep(system, form, memory, scratch, request, progress)
+                all_states::sweep(system, form, memory, scratch, request, &mut probe, progress)
             }
             Err(full) => return (Outcome::without_room(full.into()), Answered::Sweep),
         },
@@ -99,7 +120,6 @@ pub fn sweep<S: System, W: System>(
     let time = request.limits.time;
     let mut whole_scratch = whole.scratch();
     let mut best: Option<(Outcome, Answered)> = None;
-    let mut runs = Vec::new();
     let mut limit = None;
     'searches: loop {
         let mut larger = false;
@@ -150,6 +170,13 @@ pub fn sweep<S: System, W: System>(
         let outcome = request.limits.undisturbed(search);
         best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
     }
+    if best.is_none()
+        && let Some(run) = runs.first()
+    {
+        let errors = vec![run.clone()];
+        let outcome = Outcome { errors, stopped: Some(Stopped::Errors), ..swept.outcome.clone() };
+        best = Some((outcome, Answered::Greedy));
+    }
     match best {
         Some((mut outcome, answered)) => {
             outcome.take_shorter(&runs);
@@ -157,6 +184,24 @@ pub fn sweep<S: System, W: System>(
         }
         None => (swept.without_run(limit), Answered::Sweep),
     }
+}
+
+/// A run to an error, if there is one where a guide says, near by; so many bytes are free.
+fn probe<S: System>(
+    system: &S,
+    guide: &dyn Guide,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    free: u64,
+) -> Option<Found> {
+    let (max_states, memory) = (Some(PROBED_STATES), Some(free / PROBED_PART));
+    let limits = Limits { max_states, memory, ..request.limits.clone() };
+    let request = Request { limits, shortest: false, reduces: false, ..request.clone() };
+    let directed = Directed { guide, bound: None };
+    let rank = Rank::Estimate;
+    let (outcome, _) = best_first(system, scratch, &request, rank, directed, &mut |_| {});
+    trim();
+    outcome.errors.into_iter().next()
 }
 
 impl Outcome {

@@ -77,7 +77,7 @@ fn sweep(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    sweep::sweep(tree, tree, scratch, request, progress).0
+    sweep::sweep(tree, tree, None, scratch, request, progress).0
 }
 
 /// The request for different numbers of threads, which sweep and breadth-first search use.

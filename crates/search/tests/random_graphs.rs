@@ -363,7 +363,7 @@ proptest! {
         prop_assert_eq!(&counted(&graph, &bfs), &expected);
 
         let bare = Bare(&graph);
-        let (swept, answered) = sweep(&bare, &bare, &mut (), &request, &mut quiet());
+        let (swept, answered) = sweep(&bare, &bare, None, &mut (), &request, &mut quiet());
         prop_assert!(swept.is_complete());
         prop_assert_eq!(answered == Answered::Sweep, bfs.errors.is_empty());
         prop_assert_eq!(&counted(&graph, &swept), &expected);
@@ -425,7 +425,7 @@ proptest! {
         lengths.sort_unstable();
         lengths.truncate(errors);
         let (bare, asked) = (Bare(&graph), request(errors, true, None, keep));
-        let (swept, _) = sweep(&bare, &bare, &mut (), &asked, &mut quiet());
+        let (swept, _) = sweep(&bare, &bare, None, &mut (), &asked, &mut quiet());
         let found: Vec<_> = swept.errors.iter().map(|it| length(&it.steps)).collect();
         prop_assert_eq!(&found, &lengths);
         for search in [bfs, dfs, stateless] {

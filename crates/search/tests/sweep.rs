@@ -74,7 +74,8 @@ fn every_state_is_expanded_once_by_whatever_thread() {
         let numbers = Numbers::new(None);
         let request = Request { threads, errors: 1, ..Request::default() };
         let mut scratch = 0;
-        let (outcome, answered) = sweep(&numbers, &numbers, &mut scratch, &request, &mut |_| {});
+        let (outcome, answered) =
+            sweep(&numbers, &numbers, None, &mut scratch, &request, &mut |_| {});
         assert!(answered == Answered::Sweep && outcome.is_complete());
         let Counts { states, transitions, expanded, errors, .. } = outcome.counts;
         assert_eq!((states, expanded), (numbers.limit, numbers.limit));
@@ -90,7 +91,7 @@ fn all_errors_are_counted() {
     for threads in [1, 2, 8] {
         let numbers = Numbers::new(Some(1000));
         let request = Request { threads, ..Request::default() };
-        let (outcome, answered) = sweep(&numbers, &numbers, &mut 0, &request, &mut |_| {});
+        let (outcome, answered) = sweep(&numbers, &numbers, None, &mut 0, &request, &mut |_| {});
         assert!(answered == Answered::BreadthFirst && outcome.is_complete());
         assert_eq!((outcome.counts.states, outcome.counts.errors), (numbers.limit, 200));
         let [error] = &outcome.errors[..] else { panic!("one kind of error") };
@@ -105,7 +106,7 @@ fn a_limit_leaves_what_the_sweep_has_seen() {
         let system = Numbers { limit: 30_000_001, ..Numbers::new(Some(7)) };
         let limits = Limits { memory: Some(8 << 20), ..Limits::default() };
         let request = Request { limits, threads, ..Request::default() };
-        let (outcome, _) = sweep(&system, &system, &mut 0, &request, &mut |_| ());
+        let (outcome, _) = sweep(&system, &system, None, &mut 0, &request, &mut |_| ());
         assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
         assert_eq!(outcome.errors.len(), 1);
         // Every seventh or so of the states that were expanded.
@@ -120,7 +121,7 @@ fn the_first_error_is_the_same_for_every_number_of_threads() {
     let find = |threads| {
         let request = Request { threads, errors: 1, ..Request::default() };
         let numbers = Numbers::new(Some(50_000));
-        sweep(&numbers, &numbers, &mut 0, &request, &mut |_| {}).0
+        sweep(&numbers, &numbers, None, &mut 0, &request, &mut |_| {}).0
     };
     let one = find(1);
     assert_eq!(one.stopped, Some(Stopped::Errors));
@@ -137,7 +138,7 @@ fn a_panic_ends_all_threads() {
     for panics in [100_000, 150_000, 200_000] {
         let numbers = Numbers { panics: Some(panics), ..Numbers::new(None) };
         let request = Request { threads: 3, errors: 1, ..Request::default() };
-        let run = || sweep(&numbers, &numbers, &mut 0, &request, &mut |_| {});
+        let run = || sweep(&numbers, &numbers, None, &mut 0, &request, &mut |_| {});
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err();
         assert!(panicked);
     }
@@ -173,7 +174,7 @@ impl System for Counters {
 fn an_error_that_was_met_is_not_lost() {
     let limits = Limits { memory: Some(100 << 20), ..Limits::default() };
     let request = Request { limits, threads: 1, errors: 1, ..Request::default() };
-    let (outcome, answered) = sweep(&Counters, &Counters, &mut (), &request, &mut |_| {});
+    let (outcome, answered) = sweep(&Counters, &Counters, None, &mut (), &request, &mut |_| {});
     assert_eq!(answered, Answered::Retraced);
     assert_eq!(outcome.errors[0].steps.len(), 108);
     assert!(!outcome.errors[0].shortest);

@@ -149,6 +149,7 @@ struct Running<'a> {
 }
 
 use confirm::{confirm, shorten};
+use directed::quick;
 
 impl Running<'_> {
     /// Runs a search. If it counted on what a process claims, and that does not hold, it may have missed something;
@@ -250,15 +251,19 @@ impl Running<'_> {
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
+                let auto = self.check.search == Search::Auto;
+                let guide = auto.then(|| quick(&systems.subject)).flatten();
+                let guide = guide.as_deref();
                 let (outcome, answered) = if reduces {
-                    sweep(&Reduced(system), whole, scratch, request, progress)
+                    sweep(&Reduced(system), whole, guide, scratch, request, progress)
                 } else {
-                    sweep(system, whole, scratch, request, progress)
+                    sweep(system, whole, guide, scratch, request, progress)
                 };
                 self.shown = match answered {
                     Answered::Sweep | Answered::Retraced => self.shown,
                     Answered::BreadthFirst => Search::Bfs,
                     Answered::DepthFirst => Search::Dfs,
+                    Answered::Greedy => Search::Greedy,
                 };
                 outcome
             }

@@ -406,7 +406,7 @@ fn searches(machine: &Machine) -> Vec<Found> {
     for threads in [1, 2, 3] {
         let request = request(true, threads);
         add("bfs", bfs(machine, scratch, &request, &mut quiet()));
-        add("sweep", sweep(&reduced, machine, scratch, &request, &mut quiet()).0);
+        add("sweep", sweep(&reduced, machine, None, scratch, &request, &mut quiet()).0);
     }
     let request = request(true, 1);
     add("stateless", stateless(&reduced, scratch, &request, &mut quiet()));
@@ -497,7 +497,8 @@ fn all_searches_leave_out_the_same_states_where_nobody_sees_to_more() {
     let twin = dfs(&reduced, scratch, &request(false, 1), &mut quiet());
     assert!(twin.counts.states > 2_000 && twin.counts.states < states / 2, "{:?}", twin.counts);
     for threads in [1, 2, 3] {
-        let (swept, _) = sweep(&reduced, &machine, scratch, &request(true, threads), &mut quiet());
+        let (swept, _) =
+            sweep(&reduced, &machine, None, scratch, &request(true, threads), &mut quiet());
         let counts = |outcome: &Outcome| (outcome.counts.states, outcome.counts.transitions);
         assert_eq!(counts(&swept), counts(&twin), "{threads} threads");
     }
@@ -513,7 +514,7 @@ fn runs_are_shortest_though_moves_are_left_out() {
     let scratch = &mut machine.scratch();
     for errors in [0, 1] {
         let request = Request { errors, ..request(true, 2) };
-        let (swept, _) = sweep(&Reduced(&machine), &machine, scratch, &request, &mut quiet());
+        let (swept, _) = sweep(&Reduced(&machine), &machine, None, scratch, &request, &mut quiet());
         let outcome = bfs_of_less(&machine, &machine, scratch, &request, &mut quiet());
         for outcome in [outcome, swept] {
             assert_eq!(outcome.errors.len(), 1);

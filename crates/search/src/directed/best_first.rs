@@ -16,6 +16,9 @@
 //! *Invariant*: if the guide is consistent, a state that A* expands was reached by a shortest run, so it is expanded once. Otherwise it is
 //! expanded again when a shorter run to it is found, unless lengths do not matter (greedy search).
 //!
+//! *Reduction*: moves may be left out as [`Reduced`](crate::reduced::Reduced) does, which depends on the state alone and on no order. So nothing
+//! is missed, but runs may be longer than need be, and shortest ones are looked for in the whole system.
+//!
 //! *Cost*: besides its key, 16 bytes for each state (length, estimate, and where it was reached from) and 8 while it waits.
 
 use std::time::Instant;

@@ -62,6 +62,12 @@ const THREAD_BYTES: u64 = 16 << 20;
 const FIRST_BYTES: u64 = 1 << 20;
 const OTHER_BYTES: u64 = 3 << 20;
 
+/// How many states there must be before an error is looked for in another way.
+const PROBED_AFTER: u64 = 8_192;
+
+/// Looks for an error in another way, with so many bytes.
+pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64) -> Option<(Place, u64)> + 'a;
+
 /// What a sweep found.
 pub(super) struct Swept {
     /// An outcome without runs.
@@ -77,6 +83,7 @@ pub(super) fn sweep<S: System, F: Form>(
     memory: Memory,
     scratch: &mut S::Scratch,
     request: &Request,
+    probe: &mut Probe<'_, S::Scratch>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Swept {
     let threads = affordable(request.threads, &memory);
@@ -98,7 +105,7 @@ pub(super) fn sweep<S: System, F: Form>(
     };
     let mut workers: Vec<_> =
         (0..threads).map(|number| Worker::new(&shared, number, form())).collect();
-    let stopped = run(&shared, &mut workers, scratch, &mut watch).err();
+    let stopped = run(&shared, &mut workers, scratch, probe, &mut watch).err();
     if reserved {
         memory.give_back(reserve);
     }
@@ -140,6 +147,7 @@ fn run<S: System, F: Form>(
     shared: &Shared<'_, S>,
     workers: &mut [Worker<'_, '_, S, F>],
     scratch: &mut S::Scratch,
+    probe: &mut Probe<'_, S::Scratch>,
     watch: &mut Watch<'_>,
 ) -> Result<(), Limit> {
     let mut initial = Vec::new();
@@ -149,8 +157,17 @@ fn run<S: System, F: Form>(
     workers[0].known.move_last(&mut fresh)?;
     workers[shared.owner(hash)].known.settle_all(&fresh)?;
 
-    let mut walked = false;
+    let (mut walked, mut probed) = (false, false);
     while !shared.is_done() {
+        if !probed && shared.counts().states >= PROBED_AFTER {
+            probed = true;
+            let memory = shared.memory.budget();
+            if let Some(error) = probe(scratch, memory.limit().saturating_sub(memory.used())) {
+                workers[0].errors.push(error);
+                shared.over.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
         // One thread does the work of all until it is worth a thread for each.
         if workers.len() == 1 || shared.counts().states < FEW_STATES {
             for worker in &mut *workers {
