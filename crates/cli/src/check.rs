@@ -22,6 +22,7 @@ use crate::args::{
 };
 use crate::model;
 use crate::terminal::{self, Failure, bytes, print, say};
+use crate::trail;
 
 /// Runs up to this length are shown in full.
 const SHOWN_IN_FULL: usize = 40;
@@ -242,7 +243,14 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
     let conditions = &args.invariant.invariants;
     let model = model::try_load(&args.model, conditions, &formulas, args.claim.as_deref())?;
     model::show(model.source_map(), &model.warnings, &args.output);
-    let check = configure(args, model.clone());
+    let mut check = configure(args, model.clone());
+    if let Some(path) =
+        args.guide.as_ref().filter(|it| it.entry().name == "hamming").and_then(Guide::argument)
+    {
+        let fit = trail::read(&model, Path::new(path))
+            .map_err(|failure| spinward::Error::Usage(failure.message))?;
+        check = check.toward(fit.fitted.steps);
+    }
     let bar = progress_bar(args);
     let result = check
         .stop_flag(terminal::stop_on_interrupt())

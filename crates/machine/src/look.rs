@@ -23,6 +23,11 @@ pub struct Look<'a> {
 }
 
 impl Machine {
+    /// How many bytes of a state come before the values of variables, and where processes are.
+    pub fn values_start(&self) -> usize {
+        self.header.globals
+    }
+
     /// Looks at a state. Bytes behind it do not matter.
     #[inline]
     pub fn look<'a>(&'a self, state: &'a [u8], sight: &'a mut Sight) -> Look<'a> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use spinward_machine::Step;
 use spinward_search::Progress;
 
 use crate::audit::audit;
@@ -23,6 +24,7 @@ pub struct Check<'a> {
     pub(crate) search: Search,
     pub(crate) guide: Option<Guide>,
     pub(crate) weight: Option<f64>,
+    pub(crate) target: Option<Vec<Step>>,
     pub(crate) fairness: Fairness,
     pub(crate) por: Option<Por>,
     pub(crate) optimize: Option<Optimize>,
@@ -62,6 +64,7 @@ impl<'a> Check<'a> {
             search: Search::Auto,
             guide: None,
             weight: None,
+            target: None,
             fairness: Fairness::None,
             por: None,
             optimize: None,
@@ -105,6 +108,12 @@ impl<'a> Check<'a> {
     /// 1.
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
+        self
+    }
+
+    /// A run to the state that a search shall come near to, for the guide `hamming`.
+    pub fn toward(mut self, steps: Vec<Step>) -> Self {
+        self.target = Some(steps);
         self
     }
 
@@ -233,6 +242,7 @@ impl<'a> Check<'a> {
             search: self.search,
             guide: self.guide.clone(),
             weight: self.weight,
+            target: self.target.clone(),
             fairness: self.fairness,
             por: self.por,
             optimize: self.optimize,

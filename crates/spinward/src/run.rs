@@ -175,7 +175,8 @@ impl Running<'_> {
         self.reduced |= machine.reduces();
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
-        let subject = |machine| Subject { machine, follower: None, target: None };
+        let target = self.target(&whole)?;
+        let subject = |machine| Subject { machine, follower: None, target: target.as_deref() };
         let systems = Systems {
             whole: &whole,
             less,

@@ -1,11 +1,12 @@
 //! Searches that go by a guide.
 
 use spinward_guide::{GUIDES, Subject};
-use spinward_machine::System;
+use spinward_machine::{Machine, Step, System};
 use spinward_search::directed::best_first::{Rank, best_first, best_first_of_less};
 use spinward_search::directed::{Directed, Range};
 use spinward_search::reduced::Reduced;
 use spinward_search::{Outcome, Progress, Request};
+use spinward_trail::replay;
 
 use super::{Running, Systems};
 use crate::Error;
@@ -44,6 +45,18 @@ impl Running<'_> {
         };
         self.note_range(range);
         Ok(outcome)
+    }
+
+    /// The state to come near to, if a run to it was given.
+    pub(super) fn target(&self, machine: &Machine) -> Result<Option<Vec<u8>>, Error> {
+        let Some(steps) = &self.check.target else {
+            return Ok(None);
+        };
+        let steps: Vec<Step> = steps.iter().filter(|step| !step.is_claim()).copied().collect();
+        match replay(machine, &steps, &mut |_| {}) {
+            Ok(outcome) => Ok(Some(outcome.last.state)),
+            Err(misfit) => Err(Error::Usage(format!("the trail does not fit the model: {misfit}"))),
+        }
     }
 
     fn note_range(&mut self, range: Range) {

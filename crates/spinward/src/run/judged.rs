@@ -172,8 +172,12 @@ impl Running<'_> {
                 let scratch = &mut product.scratch();
                 let outcome = if is_terminal {
                     let product_of_whole = Product::new(&whole, follower);
-                    let subject =
-                        |machine| Subject { machine, follower: Some(follower), target: None };
+                    let target = self.target(&whole)?;
+                    let subject = |machine| Subject {
+                        machine,
+                        follower: Some(follower),
+                        target: target.as_deref(),
+                    };
                     let systems = Systems {
                         whole: &product_of_whole,
                         less: less.is_some(),
