@@ -44,12 +44,4 @@ impl Guide for Active<'_> {
         self.machine.look(state, sight).movers(movers);
         movers.iter().filter(|&&can| can).count() as u32
     }
-
-    fn is_admissible(&self) -> bool {
-        false
-    }
-
-    fn is_consistent(&self) -> bool {
-        false
-    }
 }

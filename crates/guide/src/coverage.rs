@@ -32,14 +32,6 @@ impl Guide for Coverage {
         seen.map(|count| count.fetch_add(1, Ordering::Relaxed)).min().unwrap_or(0)
     }
 
-    fn is_admissible(&self) -> bool {
-        false
-    }
-
-    fn is_consistent(&self) -> bool {
-        false
-    }
-
     fn remembers(&self) -> bool {
         true
     }

@@ -61,8 +61,8 @@ struct Danger {
 enum Blocked {
     /// Because its guard is false.
     Guard(Term),
-    /// Because nobody is ready for its rendezvous.
-    Rendezvous(TransitionId),
+    /// Because of something that is known only when the process is there: who is ready for a rendezvous, which channel it is.
+    Seen(TransitionId),
 }
 
 impl<'m> Deadlock<'m> {
@@ -111,13 +111,12 @@ fn blocked(subject: &Subject<'_>, automaton: &Automaton, state: StateId) -> Vec<
     let terms = Terms { program, body: Some(automaton.body), mix: Mix::Sum };
     let ids = automaton.state(state).transition_ids();
     ids.map(|id| match &program.transition(id).action {
-        // Whether it meets anybody is seen when it is there.
         Action::Send { channel, .. } | Action::Receive { channel, .. }
             if !is_fixed(program, channel) || is_rendezvous(subject, channel) =>
         {
-            Blocked::Rendezvous(id)
+            Blocked::Seen(id)
         }
-        Action::Die | Action::DStep { .. } => Blocked::Rendezvous(id),
+        Action::Die | Action::DStep { .. } => Blocked::Seen(id),
         action => Blocked::Guard(terms.impossible(action)),
     })
     .collect()
@@ -141,10 +140,8 @@ impl Danger {
         self.blocked.iter().fold(distance, |all, blocked| {
             let steps = match blocked {
                 Blocked::Guard(term) => term.estimate(look, Some(process), Mix::Sum),
-                Blocked::Rendezvous(id) if distance == 0 => {
-                    u32::from(look.is_possible(process, *id))
-                }
-                Blocked::Rendezvous(_) => 0,
+                Blocked::Seen(id) if distance == 0 => u32::from(look.is_possible(process, *id)),
+                Blocked::Seen(_) => 0,
             };
             all.saturating_add(steps)
         })
@@ -168,13 +165,5 @@ impl Guide for Deadlock<'_> {
             sum = movers.iter().filter(|&&can| can).count() as u32;
         }
         sum
-    }
-
-    fn is_admissible(&self) -> bool {
-        false
-    }
-
-    fn is_consistent(&self) -> bool {
-        false
     }
 }

@@ -41,14 +41,6 @@ impl Guide for Hamming {
         let differ = state.iter().zip(&self.target).filter(|(a, b)| a != b).count();
         (differ + state.len().abs_diff(self.target.len())) as u32
     }
-
-    fn is_admissible(&self) -> bool {
-        false
-    }
-
-    fn is_consistent(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

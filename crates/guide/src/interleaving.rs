@@ -30,14 +30,6 @@ impl Guide for Interleaving {
         let alone = if mover == last { (alone + 1).min(u32::MAX >> (u8::BITS + 1)) } else { 0 };
         alone << u8::BITS | mover
     }
-
-    fn is_admissible(&self) -> bool {
-        false
-    }
-
-    fn is_consistent(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -55,10 +55,14 @@ pub trait Guide: Sync {
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32;
 
     /// Whether no estimate is more than the true number.
-    fn is_admissible(&self) -> bool;
+    fn is_admissible(&self) -> bool {
+        false
+    }
 
     /// Whether no step makes an estimate smaller by more than one. Then it is admissible too.
-    fn is_consistent(&self) -> bool;
+    fn is_consistent(&self) -> bool {
+        false
+    }
 
     /// Whether an estimate depends on what was estimated before, so that there must be one thread only.
     fn remembers(&self) -> bool {

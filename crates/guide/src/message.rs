@@ -52,12 +52,4 @@ impl Guide for Message<'_> {
         let (messages, places) = self.machine.look(state, &mut room.sight).all_messages();
         if self.full { places - messages } else { messages }
     }
-
-    fn is_admissible(&self) -> bool {
-        false
-    }
-
-    fn is_consistent(&self) -> bool {
-        false
-    }
 }
