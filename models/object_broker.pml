@@ -11,6 +11,7 @@
  * Parameters: CLIENTS (default 2), CALLS (default 2)  calls per client
  *             BUG (default 0)  1 = a server that gives the object away drops
  *                              the requests that still wait in its queue
+ *             DANGER (default 0)  1 = labels where processes wait for ever
  * Expected:   verified.  BUG=1 is violated: invalid end state, a client waits
  *             for a reply that never comes.
  */
@@ -22,6 +23,9 @@
 #endif
 #ifndef BUG
 #define BUG 0
+#endif
+#ifndef DANGER
+#define DANGER 0
 #endif
 
 #define SERVERS     2
@@ -47,6 +51,9 @@ proctype Client(byte me)
     for (n : 1 .. CALLS) {
 ask:
         to_server[place]!request,me,n;
+#if DANGER
+danger_unanswered:
+#endif
         if
         :: to_client[me]?reply,eval(n),_ ->
                assert(done[me] == n)    /* served once and only once */
@@ -66,6 +73,9 @@ proctype Server(byte me; bool has_object)
     Call call;
 
 end:
+#if DANGER
+danger_idle:
+#endif
     do
     :: to_server[me]?request,call ->
            if

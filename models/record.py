@@ -64,6 +64,7 @@ TRACE = "trace"
 RUNTIME = "runtime"
 CYCLE = "acceptance-cycle"
 STUCK = "non-progress-cycle"
+ENDED = "never-claim"
 
 
 def model(file, *defines, error=None, claims=(), acceptance=(), non_progress=(), note=None):
@@ -122,8 +123,12 @@ MODELS = [
     model("lock_server.pml"),
     model("lock_server.pml", "N=4"),
     model("lock_server.pml", "HASTY=1", error=ASSERTION),
+    model("lynch.pml", error=ASSERTION),
+    model("lynch.pml", "NUMBERED=1"),
     model("mesi.pml"),
     model("mesi.pml", "BUG=1", error=ASSERTION),
+    model("mutex_faulty.pml", error=ASSERTION),
+    model("mutex_faulty.pml", "ATOMIC=1"),
     model("mutex_test_then_set.pml", error=ASSERTION),
     model("mutex_test_then_set.pml", "ATOMIC=1"),
     model("mutex_test_then_set.pml", "N=4", error=ASSERTION),
@@ -132,6 +137,8 @@ MODELS = [
     model("object_broker.pml"),
     model("object_broker.pml", "BUG=1", error=DEADLOCK),
     model("object_broker.pml", "CLIENTS=3"),
+    model("optical_telegraph.pml", error=DEADLOCK),
+    model("optical_telegraph.pml", "RULES=1"),
     model("paxos.pml"),
     model("paxos.pml", "QUORUM=1", error=ASSERTION),
     model("peterson.pml", claims=[("mutual_exclusion", False, None),
@@ -143,6 +150,7 @@ MODELS = [
     model("philosophers_asymmetric.pml", "N=6"),
     model("philosophers_deadlock.pml", error=DEADLOCK),
     model("philosophers_deadlock.pml", "N=8", error=DEADLOCK),
+    model("philosophers_deadlock.pml", "N=8", "ONE_STEP=1", "DANGER=1", error=DEADLOCK),
     model("polite_corridor.pml", acceptance=[(False, CYCLE)],
           non_progress=[(False, STUCK)]),
     model("polite_corridor.pml", "RUDE=1", acceptance=[(False, None)],
@@ -150,6 +158,8 @@ MODELS = [
     model("pots.pml"),
     model("pots.pml", "BUG=1", error=DEADLOCK),
     model("pots.pml", "CALLS=3"),
+    model("pots_async.pml", claims=[("consistent", False, ENDED)]),
+    model("pots_async.pml", "SIZE=0", claims=[("consistent", False, None)]),
     model("priority_inversion.pml", error=ASSERTION),
     model("priority_inversion.pml", "INHERIT=1"),
     model("producer_consumer.pml"),
@@ -159,6 +169,8 @@ MODELS = [
     model("readers_writers.pml", claims=[("writers_get_in", True, None),
                                          ("readers_get_in", True, CYCLE)]),
     model("readers_writers.pml", "BUG=1", error=ASSERTION),
+    model("relay.pml", error=ASSERTION),
+    model("relay.pml", "BAR=1"),
     model("river_crossing.pml", error=ASSERTION),
     model("sieve.pml"),
     model("sieve.pml", "SIZE=0"),
@@ -169,6 +181,7 @@ MODELS = [
     model("sliding_puzzle.pml", "ROWS=3", error=ASSERTION),
     model("stable_marriage.pml"),
     model("stable_marriage.pml", "LOYAL=1", error=ASSERTION),
+    model("stable_marriage.pml", "SHY=1", error=DEADLOCK),
     model("stop_and_wait.pml", error=ASSERTION),
     model("stop_and_wait.pml", "NUMBERED=1"),
     model("szymanski.pml"),
@@ -206,7 +219,7 @@ KINDS = [
     ("event_trace error", TRACE),
     ("acceptance cycle", CYCLE),
     ("non-progress cycle", STUCK),
-    ("end state in claim reached", "never-claim"),
+    ("end state in claim reached", ENDED),
 ]
 
 # messages of spin -a that are not worth a thought
@@ -338,6 +351,9 @@ def record_cycles(shop, mode, wanted):
         found = shop.verify(mode, fair="-f" if fair else "",
                             claim="-N " + name if name else "")
         shop.trail_length()
+        if mode == "claim" and shop.entry["error"] != ASSERTION:
+            # SPIN writes the claim of [] p with assert(p); the model's own hold
+            found.kinds = [ENDED if kind == ASSERTION else kind for kind in found.kinds]
         if found.kinds != ([error] if error else []):
             raise Disagreement("%s %s: expected %s, got %s" % (mode, name, error, found.kinds))
         result = {"name": name} if mode == "claim" else {}

@@ -10,13 +10,23 @@
  *             checking (after K. McMillan).
  * Parameters: N (default 3)
  *             LOYAL (default 0)  1 = a woman stays with her first suitor
- * Expected:   verified.  LOYAL=1 is violated: the assertion fails.
+ *             SHY (default 0)    1 = a woman who leaves a man does not tell
+ *                                him, and the matchmaker waits for N weddings
+ *             DANGER (default 0) 1 = labels where they wait for ever
+ * Expected:   verified.  LOYAL=1 is violated: the assertion fails.  SHY=1 is
+ *             violated: invalid end state, somebody waits for a word.
  */
 #ifndef N
 #define N 3
 #endif
 #ifndef LOYAL
 #define LOYAL 0
+#endif
+#ifndef SHY
+#define SHY 0
+#endif
+#ifndef DANGER
+#define DANGER 0
 #endif
 
 #define NOBODY  N
@@ -29,6 +39,9 @@
 byte favourite[N];
 byte wife[N] = NOBODY;
 byte husband[N] = NOBODY;
+#if SHY
+byte weddings;
+#endif
 
 chan proposal[N] = [N] of { byte };             /* to woman w, from man     */
 chan refusal[N] = [1] of { bit };               /* to man m                 */
@@ -42,6 +55,9 @@ proctype Man(byte m)
         wife[m] = w;
         proposal[w]!m;
 end_accepted:
+#if DANGER
+danger_accepted:
+#endif
         refusal[m]?_;
         wife[m] = NOBODY
     }
@@ -53,13 +69,21 @@ proctype Woman(byte w)
     byte m;
 
 end:
+#if DANGER
+danger_unasked:
+#endif
     do
     :: proposal[w]?m ->
            if
            :: husband[w] == NOBODY ->
+#if SHY
+                  weddings++;
+#endif
                   husband[w] = m
            :: husband[w] != NOBODY && !LOYAL && RANK(w, m) < RANK(w, husband[w]) ->
+#if !SHY
                   refusal[husband[w]]!1;
+#endif
                   husband[w] = m
            :: else ->
                   refusal[m]!1
@@ -85,6 +109,12 @@ active proctype Matchmaker()
             run Man(i)
         }
     }
+#if SHY
+#if DANGER
+danger_too_few:
+#endif
+    weddings == N;
+#endif
     timeout;                                    /* everybody has settled */
     d_step {
         for (m : 0 .. N - 1) {
