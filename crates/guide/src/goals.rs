@@ -64,7 +64,7 @@ impl<'m> Goals<'m> {
                 }
                 let edges = edges.iter().filter(|edge| edge.to as usize != state);
                 let cubes = edges.flat_map(|edge| edge.label.cubes());
-                Term::Any(cubes.map(|cube| Term::All(literals(cube))).collect())
+                Term::Any(cubes.map(|cube| terms.all(literals(cube))).collect())
             });
             exits.collect()
         });

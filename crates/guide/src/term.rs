@@ -11,7 +11,7 @@ use spinward_machine::Look;
 use spinward_program::Program;
 use spinward_program::distances::Distances;
 use spinward_program::ir::{
-    Action, BinaryOp, BodyId, ChannelTest, Expr, ReceiveArg, StateId, UnaryOp,
+    Action, BinaryOp, BodyId, ChannelTest, Expr, ReceiveArg, StateId, Transition, UnaryOp,
 };
 use spinward_program::rates::{Rate, is_queue, rate};
 
@@ -44,6 +44,9 @@ pub enum Term {
     Known(bool),
     /// All of these.
     All(Vec<Term>),
+    /// Processes that are always the same ones, each of which is in one of these once, are in local states. Each step is one of one
+    /// process, and a rendezvous counts as two, so these add up.
+    Places(Vec<Term>),
     /// One of these.
     Any(Vec<Term>),
     /// An expression is true, or false.
@@ -82,11 +85,11 @@ impl Terms<'_> {
             Expr::Unary(UnaryOp::Not, a) => self.of(a, !wanted),
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 let both = vec![self.of(a, wanted), self.of(b, wanted)];
-                if (*op == BinaryOp::And) == wanted { Term::All(both) } else { Term::Any(both) }
+                if (*op == BinaryOp::And) == wanted { self.all(both) } else { Term::Any(both) }
             }
             Expr::Conditional(c, a, b) => Term::Any(vec![
-                Term::All(vec![self.of(c, true), self.of(a, wanted)]),
-                Term::All(vec![self.of(c, false), self.of(b, wanted)]),
+                self.all(vec![self.of(c, true), self.of(a, wanted)]),
+                self.all(vec![self.of(c, false), self.of(b, wanted)]),
             ]),
             Expr::Binary(op, a, b) if let Some(op) = as_wanted(*op, wanted) => {
                 self.gap(a, op, b).unwrap_or_else(|| Term::Truth(expr.clone(), wanted))
@@ -116,6 +119,30 @@ impl Terms<'_> {
             },
             _ => Term::Truth(expr.clone(), wanted),
         }
+    }
+
+    /// That all of these hold.
+    pub fn all(&self, terms: Vec<Term>) -> Term {
+        let creates =
+            |it: &Transition| matches!(it.action, Action::Run { .. } | Action::DStep { .. });
+        if self.mix == Mix::Sum || self.program.transitions.iter().any(creates) {
+            return Term::All(terms);
+        }
+        let mut numbers = Vec::new();
+        let (mut places, mut others) = (Vec::new(), Vec::new());
+        for term in terms.into_iter().flat_map(Term::into_parts) {
+            match &term {
+                Term::At { number: Some(Expr::Const(number)), wanted: true, .. }
+                    if !numbers.contains(number) =>
+                {
+                    numbers.push(*number);
+                    places.push(term);
+                }
+                _ => others.push(term),
+            }
+        }
+        others.push(Term::Places(places));
+        Term::All(others)
     }
 
     /// Whether a number, if there is one, will be the same, or need not be.
@@ -171,6 +198,16 @@ fn as_wanted(op: BinaryOp, wanted: bool) -> Option<BinaryOp> {
 }
 
 impl Term {
+    /// Those that must all hold if it is to hold.
+    fn into_parts(self) -> Vec<Self> {
+        match self {
+            Self::All(terms) | Self::Places(terms) => {
+                terms.into_iter().flat_map(Self::into_parts).collect()
+            }
+            other => vec![other],
+        }
+    }
+
     /// How many steps until it is true, perhaps, as a process sees it, or as nobody does.
     pub fn estimate(&self, look: &Look<'_>, process: Option<usize>, mix: Mix) -> u32 {
         match self {
@@ -179,6 +216,9 @@ impl Term {
             Self::All(terms) => {
                 terms.iter().fold(0, |all, it| mix.of(all, it.estimate(look, process, mix)))
             }
+            Self::Places(terms) => terms
+                .iter()
+                .fold(0, |all: u32, it| all.saturating_add(it.estimate(look, process, mix))),
             Self::Any(terms) => {
                 terms.iter().map(|it| it.estimate(look, process, mix)).min().unwrap_or(NEVER)
             }

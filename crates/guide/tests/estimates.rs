@@ -180,6 +180,14 @@ fn promises_are_kept_where_it_is_difficult() {
              init { do :: n < 3 -> run Q(); (_nr_pr == 1) :: n >= 3 -> break od }",
             &["!Q[1]@here", "n < 3", "_nr_pr < 2 || !Q@here"][..],
         ),
+        // Several processes must be somewhere at once, with a rendezvous on the way.
+        (
+            "chan c = [0] of { bit };
+             active proctype P() { do :: skip; c!1; p1: skip; p2: c!0; skip od }
+             active proctype Q() { bit v; do :: c?v; q1: skip; q2: v = 0 :: skip; q3: skip od }
+             active proctype R() { do :: skip; r1: skip; skip od }",
+            &["!(P[0]@p1 && Q[1]@q3)", "!(P[0]@p2 && Q[1]@q2 && R[2]@r1)", "!(P[0]@p1 && P[0]@p2)"],
+        ),
         // Messages come and go at both ends, and in the middle.
         (
             "mtype = { a, b }; chan c = [3] of { mtype }; unsigned x : 3;
