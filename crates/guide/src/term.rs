@@ -11,7 +11,7 @@ use spinward_machine::Look;
 use spinward_program::Program;
 use spinward_program::distances::Distances;
 use spinward_program::ir::{
-    Action, BinaryOp, BodyId, ChannelTest, Expr, ReceiveArg, StateId, Transition, UnaryOp,
+    Action, BinaryOp, BodyId, ChannelTest, Expr, ReceiveArg, StateId, UnaryOp,
 };
 use spinward_program::rates::{Rate, is_queue, rate};
 
@@ -44,8 +44,8 @@ pub enum Term {
     Known(bool),
     /// All of these.
     All(Vec<Term>),
-    /// Processes that are always the same ones, each of which is in one of these once, are in local states. Each step is one of one
-    /// process, and a rendezvous counts as two, so these add up.
+    /// Processes, each of which is in one of these once, are in local states. Each step is one of one process, and a rendezvous counts as
+    /// two, so these add up; also if some of them are still to be created, by others.
     Places(Vec<Term>),
     /// One of these.
     Any(Vec<Term>),
@@ -123,17 +123,15 @@ impl Terms<'_> {
 
     /// That all of these hold.
     pub fn all(&self, terms: Vec<Term>) -> Term {
-        let creates =
-            |it: &Transition| matches!(it.action, Action::Run { .. } | Action::DStep { .. });
-        if self.mix == Mix::Sum || self.program.transitions.iter().any(creates) {
+        if self.mix == Mix::Sum {
             return Term::All(terms);
         }
         let mut numbers = Vec::new();
         let (mut places, mut others) = (Vec::new(), Vec::new());
         for term in terms.into_iter().flat_map(Term::into_parts) {
             match &term {
-                Term::At { number: Some(Expr::Const(number)), wanted: true, .. }
-                    if !numbers.contains(number) =>
+                Term::At { body, number: Some(Expr::Const(number)), wanted: true, .. }
+                    if !numbers.contains(number) && !self.creates(*body) =>
                 {
                     numbers.push(*number);
                     places.push(term);
@@ -143,6 +141,12 @@ impl Terms<'_> {
         }
         others.push(Term::Places(places));
         Term::All(others)
+    }
+
+    /// Whether processes of a body create others.
+    fn creates(&self, body: BodyId) -> bool {
+        let mut own = self.program.transitions.iter().filter(|it| it.body == body);
+        own.any(|it| matches!(it.action, Action::Run { .. }))
     }
 
     /// Whether a number, if there is one, will be the same, or need not be.

@@ -188,6 +188,12 @@ fn promises_are_kept_where_it_is_difficult() {
              active proctype R() { do :: skip; r1: skip; skip od }",
             &["!(P[0]@p1 && Q[1]@q3)", "!(P[0]@p2 && Q[1]@q2 && R[2]@r1)", "!(P[0]@p1 && P[0]@p2)"],
         ),
+        // The same, while they are created.
+        (
+            "proctype P() { skip; here: skip; skip } proctype Q() { skip; skip; there: skip }
+             init { skip; run P(); run Q(); done: skip }",
+            &["!(P[1]@here && Q[2]@there)"],
+        ),
         // Messages come and go at both ends, and in the middle.
         (
             "mtype = { a, b }; chan c = [3] of { mtype }; unsigned x : 3;

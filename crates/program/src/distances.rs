@@ -12,7 +12,6 @@ use std::collections::BinaryHeap;
 
 use crate::Program;
 use crate::ir::{Action, BodyId, StateId};
-use crate::touches::each_step;
 
 /// There is no way.
 pub const NO_WAY: u32 = u32::MAX;
@@ -89,11 +88,9 @@ impl Ways {
         for transition in &program.transitions {
             let from = number(transition.body, transition.from);
             before[number(transition.body, transition.to)].push(from);
-            each_step(program, transition, |step| {
-                if let Action::Run { body, .. } = step.action {
-                    creations.push((from, number(body, program.automaton(body).initial)));
-                }
-            });
+            if let Action::Run { body, .. } = transition.action {
+                creations.push((from, number(body, program.automaton(body).initial)));
+            }
         }
         Self { first, before, creations }
     }
@@ -157,9 +154,7 @@ mod tests {
 
     #[test]
     fn whoever_is_created_may_come_there_too() {
-        let program = program(
-            "proctype Q() { skip; goal: skip } init { skip; d_step { run Q(); skip }; skip }",
-        );
+        let program = program("proctype Q() { skip; goal: skip } init { skip; run Q(); skip }");
         let (q, init) = (&program.automata[0], &program.automata[1]);
         let goal = q.labels.iter().find(|(name, _)| name == "goal").unwrap().1;
         let distances = Distances::new(&program, |body, state| body == q.body && state == goal);
