@@ -23,6 +23,8 @@ pub struct Check<'a> {
     pub(crate) search: Search,
     pub(crate) guide: Option<Guide>,
     pub(crate) weight: Option<f64>,
+    pub(crate) width: Option<usize>,
+    pub(crate) seed: Option<u64>,
     pub(crate) fairness: Fairness,
     pub(crate) por: Option<Por>,
     pub(crate) optimize: Option<Optimize>,
@@ -62,6 +64,8 @@ impl<'a> Check<'a> {
             search: Search::Auto,
             guide: None,
             weight: None,
+            width: None,
+            seed: None,
             fairness: Fairness::None,
             por: None,
             optimize: None,
@@ -101,10 +105,22 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// How much the estimate of what is to come counts, beside the length of a run so far, in [`Search::Wastar`]; by default
-    /// 1.
+    /// How much the estimate of what is to come counts, beside the length of a run so far, in [`Search::Wastar`] and
+    /// [`Search::Ida`]; by default 1.
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
+        self
+    }
+
+    /// How many states of each level [`Search::Beam`] keeps; by default 1,000.
+    pub fn width(mut self, states: usize) -> Self {
+        self.width = Some(states);
+        self
+    }
+
+    /// From which number [`Search::Random`] and [`Search::Swarm`] draw all others; by default 0. The same gives the same answer.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
         self
     }
 
@@ -158,7 +174,7 @@ impl<'a> Check<'a> {
     }
 
     /// How many threads may search; by default as many as there are processors. The answer does not
-    /// depend on it. Only breadth-first search uses more than one.
+    /// depend on it. Only breadth-first search and [`Search::Swarm`] use more than one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -233,6 +249,8 @@ impl<'a> Check<'a> {
             search: self.search,
             guide: self.guide.clone(),
             weight: self.weight,
+            width: self.width,
+            seed: self.seed,
             fairness: self.fairness,
             por: self.por,
             optimize: self.optimize,
