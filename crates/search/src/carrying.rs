@@ -123,6 +123,7 @@ pub(crate) fn search<S: System, R: Recall, C: Course>(
         bound: bound(&request.limits),
         truncated: false,
         findings: Findings::new(),
+        run_bytes: 0,
         fresh: Fresh::default(),
     };
     let mut stopped = search.run(scratch, &mut watch).err();
@@ -185,6 +186,8 @@ struct Carrying<'a, S: System, R, C> {
     bound: u32,
     truncated: bool,
     findings: Findings<Vec<Step>>,
+    /// What the runs there take.
+    run_bytes: u64,
     fresh: Fresh,
 }
 
@@ -374,8 +377,9 @@ impl<S: System, R: Recall, C: Course> Carrying<'_, S, R, C> {
         if wanted {
             let steps = self.steps(violation, length, scratch, last && on_course && C::IN_ORDER);
             let bytes = |steps: &[Step]| size_of_val(steps) as u64;
-            if let Err(limit) = self.memory.take(bytes(&steps)) {
-                stop = stop.and(Err(Stopped::Limit(limit)));
+            match self.memory.take(bytes(&steps)) {
+                Ok(()) => self.run_bytes += bytes(&steps),
+                Err(limit) => stop = stop.and(Err(Stopped::Limit(limit))),
             }
             match self.findings.known(violation) {
                 Some(example) => {
@@ -383,6 +387,7 @@ impl<S: System, R: Recall, C: Course> Carrying<'_, S, R, C> {
                     example.length = length;
                     let old = std::mem::replace(&mut example.path, steps);
                     self.memory.give_back(bytes(&old));
+                    self.run_bytes -= bytes(&old);
                 }
                 None => self.findings.add(violation, length, steps),
             }
@@ -457,8 +462,20 @@ impl<S: System, R: Recall, C: Course> Carrying<'_, S, R, C> {
         self.report(violation, length, scratch, false)
     }
 
+    /// Gives back all memory but that of what it remembers: there may be another search.
+    fn release(&mut self) {
+        let memory = &self.memory;
+        self.stack.release(memory);
+        self.deltas.release(memory);
+        self.estimates.release(memory);
+        self.violations.release(memory);
+        self.fresh.states.release(memory);
+        memory.give_back(self.run_bytes);
+    }
+
     fn finish(mut self, stopped: Option<Stopped>) -> (Outcome, R) {
         self.counts.memory = self.memory.peak();
+        self.release();
         let mut examples = self.findings.into_examples();
         if self.request.shortest {
             keep_shortest(&mut examples, self.request.errors);
