@@ -72,7 +72,6 @@ pub fn ida<S: System>(
 
 /// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be shortest ones the whole of it too, as
 /// far as that is.
-#[allow(clippy::too_many_arguments)]
 pub fn ida_of_less<S: System, W: System>(
     (system, directed): (&S, Directed<'_>),
     (whole, whole_directed): (&W, Directed<'_>),
