@@ -8,7 +8,7 @@
 //! *A table of all states* keeps the length of the shortest run to each; a state is expanded again in the same iteration when a shorter
 //! run comes to it. *With a table that may lose states* (partial IDA*, there too) that cannot be known, so that a state
 //! is visited once in an iteration. Each iteration has an empty table and other hash functions, so that what one loses
-//! the next may find; and when nothing is left to deepen, the last one is repeated so, as often as [`SWEEPS`] says.
+//! the next may find; it is as large as the last one asks for, up to what there is. When nothing is left to deepen, the last one is repeated so, as often as [`SWEEPS`] says.
 //!
 //! *Invariant*: an iteration comes to all states to which a run leads on which no rank is higher than its own, if it loses none. With an admissible
 //! guide these are all of a shortest run to an error, so an error that was not found before is found by a run that is
@@ -19,10 +19,10 @@
 
 use std::time::Instant;
 
-use spinward_guide::{Guide, Room, Unguided, Way};
+use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::{System, Violation};
 use spinward_store::{
-    Bitstate, Compact, Exact, Full, Lossy, Numbers, Omissions, Store, Table, Tree, Worker,
+    Bitstate, Compact, Exact, Full, Lossy, Numbers, Omissions, Set as _, Store, Table, Tree, Worker,
 };
 
 use super::best_first::Rank;
@@ -37,6 +37,11 @@ use crate::whole::look_again;
 
 /// How often partial IDA* looks at everything, with other hash functions each time.
 pub const SWEEPS: u32 = 3;
+
+/// Bytes of a table of bits for each state that the last iteration has seen, and at least; to clear more than that would take longer than the
+/// search. So many lose hardly any, even if there are ten times as many states now.
+const STATE_BYTES: u64 = 1 << 10;
+const FIRST_TABLE: u64 = 1 << 20;
 
 /// If it is less likely than this that a state was lost, once is enough.
 const NEGLIGIBLE: f64 = 1e-3;
@@ -59,7 +64,8 @@ pub fn ida<S: System>(
     let is_sure = is_sure(weight, directed.guide);
     let is_unexpected = |error: &Found| matches!(error.violation, Violation::Runtime(..));
     let unexpected = outcome.errors.iter().any(is_unexpected);
-    if if is_sure { !unexpected } else { !request.shortest } {
+    let is_enough = if is_sure { !unexpected } else { !request.shortest };
+    if is_enough {
         return (outcome, range);
     }
     let sure = directed.bound.filter(|bound| !unexpected && bound.is_admissible());
@@ -107,11 +113,12 @@ pub fn partial_ida<S: System>(
     let start = Start { system, scratch, request, progress };
     match table {
         Table::Bitstate { bytes, hashes } => {
-            let table = || Bitstate::new(bytes, hashes, &budget);
+            let table = |enough: u64| Bitstate::new(bytes.min(enough), hashes, &budget);
             partial(start, weight, directed.guide, memory, table)
         }
         Table::Compact { bytes, bits } => {
-            let table = || Compact::new(bytes, bits, &budget);
+            // If there is not enough room, the search ends: there is no way to tell what is.
+            let table = |_| Compact::new(bytes, bits, &budget);
             partial(start, weight, directed.guide, memory, table)
         }
     }
@@ -140,7 +147,7 @@ fn exact<S: System, T: Store>(
 ) -> (Outcome, Range) {
     let mut course = Threshold::new(start.system, weight, guide);
     let budget = memory.budget().clone();
-    let renew = |known: Option<Lengths<T>>| match known {
+    let renew = |known: Option<Lengths<T>>, _| match known {
         Some(known) => known.forget(),
         None => Ok(Lengths {
             store: store()?,
@@ -159,14 +166,17 @@ fn partial<S: System, T: Lossy>(
     weight: f64,
     guide: &dyn Guide,
     memory: Memory,
-    table: impl Fn() -> Result<T, Full>,
+    table: impl Fn(u64) -> Result<T, Full>,
 ) -> (Outcome, Range, Omissions) {
     let mut course = Threshold::new(start.system, weight, guide);
     let mut salts = Chance::new(0, 0);
-    let renew = |known: Option<InTable<Salted<T>>>| {
+    let renew = |known: Option<InTable<Salted<T>>>, rank| {
+        let seen = known.as_ref().map_or(0, |known| known.table.len());
         // There is no room for both.
         drop(known);
-        Ok(InTable::new(Salted::new(table()?, salts.next())))
+        // Behind the last rank there may be any number.
+        let enough = if rank == NEVER { u64::MAX } else { FIRST_TABLE.max(seen * STATE_BYTES) };
+        Ok(InTable::new(Salted::new(table(enough)?, salts.next())))
     };
     let mut sweeps = 0;
     let again = |known: &InTable<Salted<T>>| {
@@ -178,13 +188,13 @@ fn partial<S: System, T: Lossy>(
     (outcome, course.range, omissions)
 }
 
-/// Searches with higher and higher ranks. What an iteration remembers is made of what the last one did; when all was seen, it is
+/// Searches with higher and higher ranks. What an iteration remembers is made of what the last one did, for its rank; when all was seen, it is
 /// asked whether to look again.
 fn deepen<S: System, R: Recall>(
     Start { system, scratch, request, progress }: Start<'_, S>,
     course: &mut Threshold<'_>,
     memory: Memory,
-    mut renew: impl FnMut(Option<R>) -> Result<R, Full>,
+    mut renew: impl FnMut(Option<R>, u32) -> Result<R, Full>,
     mut again: impl FnMut(&R) -> bool,
 ) -> (Outcome, Option<R>) {
     let begun = Instant::now();
@@ -192,7 +202,7 @@ fn deepen<S: System, R: Recall>(
     let mut known = None;
     let mut seen_all = false;
     loop {
-        let recall = match renew(known.take()) {
+        let recall = match renew(known.take(), course.rank) {
             Ok(recall) => recall,
             Err(full) => {
                 add(&mut all, Outcome::without_room(full.into()), seen_all);
