@@ -37,6 +37,17 @@ Examples:
   spinward check --invariant 'ncrit <= 1' peterson.pml
   spinward check --format json model.pml | jq .verdict";
 
+/// What comes after the options: all guides, and examples.
+fn after_help() -> String {
+    let mut text = String::from("Guides (* never too much, so that astar finds shortest runs):\n");
+    for guide in spinward_guide::GUIDES {
+        let argument = guide.argument.map_or(String::new(), |it| format!("; takes {it}"));
+        let mark = if guide.admissible { '*' } else { ' ' };
+        let _ = writeln!(text, "  {:<12} {mark} {}{argument}", guide.name, guide.idea);
+    }
+    format!("{text}\n{EXAMPLES}\n  spinward check --search astar --guide active philosophers.pml")
+}
+
 /// Verify a model: assertions, deadlocks, invariants, never claims, traces.
 ///
 /// Looks at every state the model can come to and tells the first thing that is wrong: an
@@ -46,7 +57,7 @@ Examples:
 ///
 /// With --ltl, --invariant or --safety only what they ask for is checked.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, after_long_help = after_help())]
 pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
@@ -80,19 +91,34 @@ pub struct Args {
     #[arg(long, value_name = "KIND", help_heading = "What to check")]
     fair: Option<Fairness>,
 
-    /// The order in which states are visited: auto, sweep, dfs, bfs, or by a guide astar, wastar or greedy; or how cycles are looked for: scc,
+    /// The order in which states are visited: auto, sweep, dfs, bfs, or by a guide astar, wastar, greedy or ida; those
+    /// that look at a part only: beam, hill, random or swarm; or how cycles are looked for: scc,
     /// scc-shy, scc-shy-minus, ndfs, indfs, se05, tau03 or cndfs (several threads)
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
-    /// How far a state is from an error, for astar, wastar and greedy; see below [default: chosen from the
+    /// How far a state is from an error, for astar, wastar, greedy, ida, beam, hill and random; see below [default: chosen from the
     /// property]
     #[arg(long, value_name = "NAME[=ARG]", help_heading = "How to search")]
     guide: Option<Guide>,
 
-    /// For wastar: how much the estimate counts [default: 1]
+    /// For wastar and ida: how much the estimate counts [default: 1]
     #[arg(long, value_name = "W", help_heading = "How to search")]
     weight: Option<f64>,
+
+    /// For beam: how many states of each level are kept [default: 1000]
+    #[arg(
+        long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
+        help_heading = "How to search"
+    )]
+    width: Option<usize>,
+
+    /// For random and swarm: from which number all that is left to chance follows [default: 0]
+    #[arg(
+        long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true,
+        help_heading = "How to search"
+    )]
+    seed: Option<u64>,
 
     /// Partial-order reduction, which leaves out moves that make no difference: on, off or transactions
     /// (for locks; no invalid end states) [default: on]
@@ -299,6 +325,12 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
     if let Some(weight) = args.weight {
         check = check.weight(weight);
     }
+    if let Some(width) = args.width {
+        check = check.width(width);
+    }
+    if let Some(seed) = args.seed {
+        check = check.seed(seed);
+    }
     if let Some(por) = args.por {
         check = check.por(por);
     }
@@ -403,7 +435,7 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
         }
     }
     if report.verdict == Verdict::Incomplete {
-        let advice = |reason| advice(reason, report.store);
+        let advice = |reason| advice(reason, report);
         let mut advised: Vec<&str> = report.reasons.iter().map(advice).collect();
         advised.dedup();
         let met = report.reasons.iter().any(|it| it.code == ReasonCode::ErrorMet);
@@ -551,13 +583,13 @@ fn tell_error(
     Ok(text)
 }
 
-/// What to do about a search, with this store, that did not look at everything.
-fn advice(reason: &Reason, store: &str) -> &'static str {
+/// What to do about a search that did not look at everything.
+fn advice(reason: &Reason, report: &Report) -> &'static str {
     match reason.code {
         ReasonCode::MaxDepth => "To look further: a larger --max-depth, or none.",
         ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
         ReasonCode::Time => "To look further: a larger --time, or none.",
-        ReasonCode::Memory if store == "exact" => {
+        ReasonCode::Memory if report.store == "exact" => {
             "To look further: --store tree, which mostly takes less memory but more time, a larger \
              --memory, or a smaller model (fewer processes, smaller channels and counters)."
         }
@@ -567,6 +599,15 @@ fn advice(reason: &Reason, store: &str) -> &'static str {
         }
         ReasonCode::Interrupt => "What was looked at until the interrupt has no errors.",
         ReasonCode::Numbers => "The model has more states than this search can number.",
+        ReasonCode::LeftOut if report.search == "beam" => {
+            "To look further: a larger --width; to look at everything: --search astar."
+        }
+        ReasonCode::LeftOut if report.search == "random" => {
+            "To look further: another --seed or more --time; to look at everything: --search astar."
+        }
+        ReasonCode::LeftOut => {
+            "To look further: another --guide; to look at everything: --search astar."
+        }
         ReasonCode::NotChecked => "What was checked has no errors.",
         // What to do depends on more than the reason: see the recommendation.
         ReasonCode::Lossy | ReasonCode::Errors | ReasonCode::ErrorMet | ReasonCode::Error => "",

@@ -16,7 +16,7 @@ use crate::{Entry, Guide, Room, Subject, Way};
 
 pub const MAX: Entry = Entry {
     name: "fsm",
-    idea: "from where processes are; the farthest of those that all must get somewhere",
+    idea: "from where processes are; of several the farthest",
     argument: None,
     admissible: true,
     consistent: true,
@@ -25,7 +25,7 @@ pub const MAX: Entry = Entry {
 
 pub const SUM: Entry = Entry {
     name: "fsm-sum",
-    idea: "from where processes are; the sum of those that all must get somewhere",
+    idea: "from where processes are; of several the sum",
     argument: None,
     admissible: true,
     consistent: true,

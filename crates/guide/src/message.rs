@@ -16,7 +16,7 @@ const NAME: &str = "message";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
-    idea: "the number of messages in channels; with full, how many more have room",
+    idea: "the number of messages in channels, or that would have room",
     argument: Some("empty or full"),
     admissible: false,
     consistent: false,

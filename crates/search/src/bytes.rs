@@ -5,6 +5,9 @@ use crate::limits::{Limit, Memory};
 /// Bytes in a chunk.
 const CHUNK: usize = 1 << 16;
 
+/// What a chunk costs; the list of chunks may be doubling.
+const CHUNK_BYTES: u64 = (CHUNK + 4 * size_of::<Box<[u8]>>()) as u64;
+
 /// A stack of strings, which whoever uses it tells apart by their lengths. It grows by chunks that
 /// stay where they are (see [`crate::chunked`]); a string may lie in several.
 #[derive(Debug, Default)]
@@ -18,8 +21,7 @@ impl ByteStack {
     pub fn push(&mut self, mut bytes: &[u8], memory: &Memory) -> Result<(), Limit> {
         let end = self.length + bytes.len();
         while self.chunks.len() * CHUNK < end {
-            // The list of chunks may be doubling.
-            memory.take((CHUNK + 4 * size_of::<Box<[u8]>>()) as u64)?;
+            memory.take(CHUNK_BYTES)?;
             self.chunks.push(vec![0; CHUNK].into());
         }
         while !bytes.is_empty() {
@@ -40,6 +42,12 @@ impl ByteStack {
     /// The topmost bytes, in place of what `out` has.
     pub fn top(&self, length: usize, out: &mut Vec<u8>) {
         self.read(self.length - length, length, out);
+    }
+
+    /// Drops everything, and gives the room back.
+    pub fn release(&mut self, memory: &Memory) {
+        memory.give_back(self.chunks.len() as u64 * CHUNK_BYTES);
+        *self = Self::default();
     }
 
     /// The bytes from `start` on, in place of what `out` has.
@@ -84,6 +92,12 @@ impl Buffer {
     pub fn clear(&mut self) {
         self.0.clear();
     }
+
+    /// Drops everything, and gives the room back.
+    pub fn release(&mut self, memory: &Memory) {
+        memory.give_back(self.0.capacity() as u64);
+        self.0 = Vec::new();
+    }
 }
 
 #[cfg(test)]
@@ -109,6 +123,8 @@ mod tests {
             stack.pop(out.len());
         }
         assert_eq!(stack.length, 0);
+        stack.release(memory);
+        assert_eq!(memory.used(), 0);
     }
 
     #[test]
@@ -128,5 +144,7 @@ mod tests {
         assert_eq!(pushed, 16);
         assert_eq!(buffer.all(), [7; 1600]);
         assert!(memory.peak() <= 3000);
+        buffer.release(memory);
+        assert_eq!((memory.used(), buffer.all().len()), (0, 0));
     }
 }

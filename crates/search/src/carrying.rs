@@ -1,11 +1,13 @@
 //! Depth-first search that carries the states themselves on its stack.
 //!
 //! For searches that cannot ask a store for a state: [`crate::stateless`] has none, and those of
-//! [`crate::lossy`] do not know their keys. What is remembered beside the stack is a [`Recall`].
+//! [`crate::lossy`] do not know their keys; and for those that begin anew again and again
+//! ([`crate::directed::ida`]). What is remembered beside the stack is a [`Recall`], and which way the
+//! search takes is a [`Course`].
 //!
 //! *Idea*: as in [`crate::dfs`], a state is expanded when the search comes to it, its successors
 //! wait on the stack, the first on top, and count when the search descends into them: the order is
-//! SPIN's. Beside the entry of each lies what changes the state it was reached from into it, and
+//! SPIN's, unless the course is another. Beside the entry of each lies what changes the state it was reached from into it, and
 //! back ([`crate::delta`]), so that only one state is there in full. Successors are hashed while the
 //! state is expanded, and looked up when it is: what that needs is then on its way into the cache.
 //! One that is unknown is looked up again when its turn comes.
@@ -16,6 +18,7 @@
 //!
 //! *Cost*: eight bytes and a delta, of some ten bytes, for each entry of the stack.
 
+use spinward_guide::Way;
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 
 use crate::bytes::{Buffer, ByteStack};
@@ -23,7 +26,7 @@ use crate::chunked::Chunked;
 use crate::delta::{apply, encode, undo};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
-use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
+use crate::outcome::{Counts, Found, Outcome, Request, Stopped};
 use crate::rebuild::rebuild;
 
 /// What a search remembers of the states it has visited.
@@ -34,23 +37,74 @@ pub(crate) trait Recall {
     /// What looking a state up needs to know of its key. It will be looked up soon.
     fn prepare(&mut self, key: &[u8]) -> Result<u64, Limit>;
 
-    /// Whether there is no need to visit a state.
-    fn knows(&self, key: &[u8], prepared: u64) -> bool;
+    /// Whether there is no need to visit a state by a run of this length.
+    fn knows(&mut self, key: &[u8], prepared: u64, length: u32) -> Result<bool, Limit>;
 
-    /// Notes that a state is visited; not if there is no need to.
-    fn enter(&mut self, key: &[u8], memory: &Memory) -> Result<bool, Limit>;
+    /// Notes that a state is visited by a run of this length; not if there is no need to.
+    fn enter(&mut self, key: &[u8], length: u32, memory: &Memory) -> Result<Visit, Limit>;
 
     /// All successors of a state are done.
     fn leave(&mut self, _key: &[u8], _memory: &Memory) {}
 }
 
-/// Runs a search; gives what it remembers back.
-pub(crate) fn search<S: System, R: Recall>(
+/// Whether a state is visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// There is no need to.
+    No,
+    /// For the first time.
+    New,
+    /// Once more, by a shorter run.
+    Again,
+}
+
+impl Visit {
+    /// Of a state that is visited if it is new.
+    pub fn once(is_new: bool) -> Self {
+        if is_new { Self::New } else { Self::No }
+    }
+}
+
+/// Which way a search takes. That of SPIN does nothing.
+pub(crate) trait Course {
+    /// Whether it wants to be told again what it told of a state when its successors come.
+    const ESTIMATES: bool = false;
+
+    /// Whether its order is SPIN's.
+    const IN_ORDER: bool = true;
+
+    /// Whether to go on at all.
+    fn go_on(&self) -> Result<(), Limit> {
+        Ok(())
+    }
+
+    /// How far a state, to which a run of this length leads, is from an error; none if it is not to be visited.
+    fn admit(&mut self, _state: &[u8], _way: Way<'_>, _length: u32) -> Option<u32> {
+        Some(0)
+    }
+
+    /// Whether an error after a run of this length is to be told.
+    fn admits_error(&mut self, _length: u32) -> bool {
+        true
+    }
+
+    /// Puts what came of an expansion in the order in which it is to be met.
+    fn arrange(&mut self, _events: &mut [Event]) {}
+}
+
+/// SPIN's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain;
+
+impl Course for Plain {}
+
+/// Runs a search within the time of a watch; gives what it remembers back.
+pub(crate) fn search<S: System, R: Recall, C: Course>(
     system: &S,
     scratch: &mut S::Scratch,
     request: &Request,
-    progress: &mut dyn FnMut(&Progress),
-    recall: R,
+    mut watch: Watch<'_>,
+    (recall, course): (R, &mut C),
     memory: Memory,
 ) -> (Outcome, R) {
     let mut search = Carrying {
@@ -59,17 +113,19 @@ pub(crate) fn search<S: System, R: Recall>(
         memory,
         counts: Counts::default(),
         recall,
+        course,
         stack: Chunked::new(),
         deltas: ByteStack::default(),
+        estimates: Chunked::new(),
         current: Vec::new(),
         delta: Vec::new(),
         violations: Chunked::new(),
         bound: bound(&request.limits),
         truncated: false,
         findings: Findings::new(),
+        run_bytes: 0,
         fresh: Fresh::default(),
     };
-    let mut watch = Watch::new(&request.limits, progress);
     let mut stopped = search.run(scratch, &mut watch).err();
     drop(watch);
     if let Some(Stopped::Limit(_)) = stopped {
@@ -110,14 +166,17 @@ impl Entry {
     }
 }
 
-struct Carrying<'a, S: System, R> {
+struct Carrying<'a, S: System, R, C> {
     system: &'a S,
     request: &'a Request,
     memory: Memory,
     counts: Counts,
     recall: R,
+    course: &'a mut C,
     stack: Chunked<Entry>,
     deltas: ByteStack,
+    /// Of each state on the stack, if the course wants to be told.
+    estimates: Chunked<u32>,
     /// The last state of the current run.
     current: Vec<u8>,
     /// Room for a delta.
@@ -127,6 +186,8 @@ struct Carrying<'a, S: System, R> {
     bound: u32,
     truncated: bool,
     findings: Findings<Vec<Step>>,
+    /// What the runs there take.
+    run_bytes: u64,
     fresh: Fresh,
 }
 
@@ -141,17 +202,11 @@ struct Fresh {
 
 /// What comes of an expansion, after a run of some length.
 #[derive(Clone, Copy, Debug)]
-enum Event {
-    /// A successor of so many bytes; `prepared` is what the recall knows of its key.
-    State {
-        bytes: usize,
-        depth: u32,
-        prepared: u64,
-    },
-    Violation {
-        violation: Violation,
-        depth: u32,
-    },
+pub(crate) enum Event {
+    /// A successor, of which these are the bytes; `prepared` is what the recall knows of its key.
+    State { start: usize, bytes: usize, depth: u32, estimate: u32, prepared: u64 },
+    /// Something wrong.
+    Violation { violation: Violation, depth: u32 },
 }
 
 impl Fresh {
@@ -161,7 +216,7 @@ impl Fresh {
     }
 }
 
-impl<S: System, R: Recall> Carrying<'_, S, R> {
+impl<S: System, R: Recall, C: Course> Carrying<'_, S, R, C> {
     /// Whether each error found lowers the bound.
     fn shortens(&self) -> bool {
         self.request.shortest && self.request.errors == 1
@@ -170,7 +225,7 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
     fn run(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
         let mut state = Vec::new();
         self.system.initial(&mut state);
-        let initial = self.expansion(0).successor_at(&state, 0);
+        let initial = self.expansion(0, 0).successor_at(&state, &[]);
         initial.and_then(|()| self.push_fresh()).map_err(Stopped::Limit)?;
         while let Some(entry) = self.stack.pop() {
             let Some(bytes) = entry.delta_bytes() else {
@@ -180,10 +235,12 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
                 continue;
             };
             self.deltas.top(bytes, &mut self.delta);
+            let estimate = self.estimates.pop().unwrap_or(0);
             if !entry.is_open() {
                 state.clone_from(&self.current);
                 apply(&self.delta, &mut state);
-                if self.visit(entry, &mut state, scratch, watch).map_err(Stopped::Limit)? {
+                let visited = self.visit(entry, estimate, &mut state, scratch, watch);
+                if visited.map_err(Stopped::Limit)? {
                     continue;
                 }
             } else {
@@ -201,28 +258,40 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
     fn visit(
         &mut self,
         entry: Entry,
+        estimate: u32,
         state: &mut Vec<u8>,
         scratch: &mut S::Scratch,
         watch: &mut Watch<'_>,
     ) -> Result<bool, Limit> {
         let depth = entry.length();
         // The bound may have been lowered since.
-        if depth > self.bound || !self.recall.enter(self.system.key(state), &self.memory)? {
+        if depth > self.bound {
+            return Ok(false);
+        }
+        let visit = self.recall.enter(self.system.key(state), depth, &self.memory)?;
+        if visit == Visit::No {
             return Ok(false);
         }
         watch.tick(&self.counts, depth, &self.memory)?;
-        if self.counts.states >= self.request.limits.max_states.unwrap_or(u64::MAX) {
+        self.course.go_on()?;
+        if visit == Visit::Again {
+            self.counts.reopened += 1;
+        } else if self.counts.states < self.request.limits.max_states.unwrap_or(u64::MAX) {
+            self.counts.states += 1;
+        } else {
             return Err(Limit::States);
         }
-        self.counts.states += 1;
         self.counts.depth = self.counts.depth.max(depth.into());
         self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
+        if C::ESTIMATES {
+            self.estimates.push(estimate, &self.memory)?;
+        }
         self.stack.push(Entry { depth: entry.depth | Entry::OPEN, ..entry }, &self.memory)?;
         std::mem::swap(&mut self.current, state);
 
         let system = self.system;
         let current = std::mem::take(&mut self.current);
-        let mut expansion = self.expansion(depth);
+        let mut expansion = self.expansion(depth, estimate);
         let flow = system.expand(&current, scratch, &mut expansion);
         let limit = expansion.limit;
         self.current = current;
@@ -232,15 +301,17 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         Ok(true)
     }
 
-    fn expansion(&mut self, depth: u32) -> Expansion<'_, S, R> {
+    fn expansion(&mut self, depth: u32, estimate: u32) -> Expansion<'_, S, R, C> {
         Expansion {
             system: self.system,
             memory: &self.memory,
             counts: &mut self.counts,
             recall: &mut self.recall,
+            course: &mut *self.course,
             fresh: &mut self.fresh,
             bound: self.bound,
             depth,
+            estimate,
             truncated: &mut self.truncated,
             limit: None,
         }
@@ -249,13 +320,12 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
     /// Puts what an expansion has brought, and is not known, on the stack, the first on top. What
     /// there is no room for stays.
     fn push_fresh(&mut self) -> Result<(), Limit> {
-        let mut end = self.fresh.states.all().len();
+        self.course.arrange(&mut self.fresh.events);
         while let Some(&event) = self.fresh.events.last() {
             match event {
-                Event::State { bytes, depth, prepared } => {
-                    let state = &self.fresh.states.all()[end - bytes..end];
-                    end -= bytes;
-                    let new = !self.recall.knows(self.system.key(state), prepared);
+                Event::State { start, bytes, depth, estimate, prepared } => {
+                    let state = &self.fresh.states.all()[start..start + bytes];
+                    let new = !self.recall.knows(self.system.key(state), prepared, depth)?;
                     self.truncated |= new && depth > self.bound;
                     if new && depth <= self.bound {
                         self.delta.clear();
@@ -264,6 +334,9 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
                         let bytes = bytes.filter(|&it| it != Entry::VIOLATION);
                         let bytes = bytes.ok_or(Limit::Memory)?;
                         self.deltas.push(&self.delta, &self.memory)?;
+                        if C::ESTIMATES {
+                            self.estimates.push(estimate, &self.memory)?;
+                        }
                         self.stack.push(Entry { bytes, depth }, &self.memory)?;
                     }
                 }
@@ -302,10 +375,11 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         let last = !shortest && wanted && self.findings.len() + 1 == self.request.errors;
         let mut stop = if last { Err(Stopped::Errors) } else { Ok(()) };
         if wanted {
-            let steps = self.steps(violation, length, scratch, last && on_course);
+            let steps = self.steps(violation, length, scratch, last && on_course && C::IN_ORDER);
             let bytes = |steps: &[Step]| size_of_val(steps) as u64;
-            if let Err(limit) = self.memory.take(bytes(&steps)) {
-                stop = stop.and(Err(Stopped::Limit(limit)));
+            match self.memory.take(bytes(&steps)) {
+                Ok(()) => self.run_bytes += bytes(&steps),
+                Err(limit) => stop = stop.and(Err(Stopped::Limit(limit))),
             }
             match self.findings.known(violation) {
                 Some(example) => {
@@ -313,6 +387,7 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
                     example.length = length;
                     let old = std::mem::replace(&mut example.path, steps);
                     self.memory.give_back(bytes(&old));
+                    self.run_bytes -= bytes(&old);
                 }
                 None => self.findings.add(violation, length, steps),
             }
@@ -387,8 +462,20 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
         self.report(violation, length, scratch, false)
     }
 
+    /// Gives back all memory but that of what it remembers: there may be another search.
+    fn release(&mut self) {
+        let memory = &self.memory;
+        self.stack.release(memory);
+        self.deltas.release(memory);
+        self.estimates.release(memory);
+        self.violations.release(memory);
+        self.fresh.states.release(memory);
+        memory.give_back(self.run_bytes);
+    }
+
     fn finish(mut self, stopped: Option<Stopped>) -> (Outcome, R) {
         self.counts.memory = self.memory.peak();
+        self.release();
         let mut examples = self.findings.into_examples();
         if self.request.shortest {
             keep_shortest(&mut examples, self.request.errors);
@@ -413,27 +500,35 @@ impl<S: System, R: Recall> Carrying<'_, S, R> {
 }
 
 /// Takes the successors of one state.
-struct Expansion<'e, S, R> {
+struct Expansion<'e, S, R, C> {
     system: &'e S,
     memory: &'e Memory,
     counts: &'e mut Counts,
     recall: &'e mut R,
+    course: &'e mut C,
     fresh: &'e mut Fresh,
     bound: u32,
     depth: u32,
+    estimate: u32,
     truncated: &'e mut bool,
     /// What broke the expansion off.
     limit: Option<Limit>,
 }
 
-impl<S: System, R: Recall> Expansion<'_, S, R> {
-    fn successor_at(&mut self, state: &[u8], steps: usize) -> Result<(), Limit> {
+impl<S: System, R: Recall, C: Course> Expansion<'_, S, R, C> {
+    fn successor_at(&mut self, state: &[u8], steps: &[Step]) -> Result<(), Limit> {
         self.counts.transitions += 1;
+        let by = length(steps);
+        let depth = longer(self.depth, by);
+        let way = Way { before: self.estimate, steps };
+        let estimate =
+            if depth > self.bound { Some(0) } else { self.course.admit(state, way, depth) };
+        let Some(estimate) = estimate else { return Ok(()) };
         let prepared = self.recall.prepare(self.system.key(state))?;
+        let (start, bytes) = (self.fresh.states.all().len(), state.len());
         self.fresh.states.push(state, self.memory)?;
-        let depth = longer(self.depth, steps);
-        self.fresh.events.push(Event::State { bytes: state.len(), depth, prepared });
-        if steps > 1 {
+        self.fresh.events.push(Event::State { start, bytes, depth, estimate, prepared });
+        if by > 1 {
             // SPIN enters the states inside of an atomic sequence even if its end is known.
             let inside = (depth - 1).min(self.bound);
             self.counts.depth = self.counts.depth.max(inside.into());
@@ -442,16 +537,16 @@ impl<S: System, R: Recall> Expansion<'_, S, R> {
     }
 }
 
-impl<S: System, R: Recall> Sink for Expansion<'_, S, R> {
+impl<S: System, R: Recall, C: Course> Sink for Expansion<'_, S, R, C> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        unless_hit(self.successor_at(state, length(steps)), &mut self.limit)
+        unless_hit(self.successor_at(state, steps), &mut self.limit)
     }
 
     fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
         let depth = longer(self.depth, length(steps));
         if depth > self.bound {
             *self.truncated = true;
-        } else {
+        } else if self.course.admits_error(depth) {
             self.fresh.events.push(Event::Violation { violation, depth });
         }
         Flow::Continue(())

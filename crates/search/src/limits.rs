@@ -176,12 +176,19 @@ impl<'a> Watch<'a> {
     const INTERVAL: Duration = Duration::from_millis(100);
 
     pub fn new(limits: &'a Limits, progress: &'a mut dyn FnMut(&Progress)) -> Self {
+        let watch = Self::without_alarm(limits, progress);
+        let alarm = watch.clock.deadline.map(|at| Alarm::new(at, limits.stop.clone()));
+        Self { _alarm: alarm, ..watch }
+    }
+
+    /// For one of several searches, whose time must not end that of the others.
+    pub fn without_alarm(limits: &'a Limits, progress: &'a mut dyn FnMut(&Progress)) -> Self {
         let started = Instant::now();
         let deadline = limits.time.and_then(|time| started.checked_add(time));
         Self {
             clock: Clock { stop: &limits.stop, deadline },
             started,
-            _alarm: deadline.map(|deadline| Alarm::new(deadline, limits.stop.clone())),
+            _alarm: None,
             progress,
             countdown: 0,
             reported: started,

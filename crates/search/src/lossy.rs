@@ -15,8 +15,8 @@
 use spinward_machine::System;
 use spinward_store::{Bitstate, Compact, Full, Lossy, Omissions, Table, Worker};
 
-use crate::carrying::{Recall, search};
-use crate::limits::{Limit, Memory};
+use crate::carrying::{Plain, Recall, Visit, search};
+use crate::limits::{Limit, Memory, Watch};
 use crate::outcome::{Outcome, Progress, Request};
 
 /// Searches depth-first with a table that may lose states; also tells how many it probably lost.
@@ -49,16 +49,23 @@ fn run<S: System, T: Lossy>(
     table: T,
     memory: Memory,
 ) -> (Outcome, Omissions) {
-    let recall = InTable { table, worker: Worker::default() };
+    let watch = Watch::new(&request.limits, progress);
+    let recall = InTable::new(table);
     let (outcome, InTable { table, .. }) =
-        search(system, scratch, request, progress, recall, memory);
+        search(system, scratch, request, watch, (recall, &mut Plain), memory);
     (outcome, table.omissions())
 }
 
 /// What the table knows.
-struct InTable<T> {
-    table: T,
+pub(crate) struct InTable<T> {
+    pub table: T,
     worker: Worker,
+}
+
+impl<T> InTable<T> {
+    pub fn new(table: T) -> Self {
+        Self { table, worker: Worker::default() }
+    }
 }
 
 impl<T: Lossy> Recall for InTable<T> {
@@ -70,12 +77,12 @@ impl<T: Lossy> Recall for InTable<T> {
         Ok(prepared)
     }
 
-    fn knows(&self, key: &[u8], prepared: u64) -> bool {
-        self.table.contains(key, prepared)
+    fn knows(&mut self, key: &[u8], prepared: u64, _: u32) -> Result<bool, Limit> {
+        Ok(self.table.contains(key, prepared))
     }
 
-    fn enter(&mut self, key: &[u8], _: &Memory) -> Result<bool, Limit> {
+    fn enter(&mut self, key: &[u8], _: u32, _: &Memory) -> Result<Visit, Limit> {
         let prepared = self.table.prepare(key, &mut self.worker)?;
-        Ok(self.table.insert(key, prepared)?)
+        Ok(Visit::once(self.table.insert(key, prepared)?))
     }
 }

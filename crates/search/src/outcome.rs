@@ -84,6 +84,8 @@ pub enum Stopped {
     Errors,
     /// A limit.
     Limit(Limit),
+    /// It looks only at a part, and has; so many states that it met are not in it, if that can be told.
+    LeftOut(Option<u64>),
 }
 
 impl From<Limit> for Stopped {

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 
 use spinward_machine::System;
 
-use crate::carrying::{Recall, search};
-use crate::limits::{Limit, Memory};
+use crate::carrying::{Plain, Recall, Visit, search};
+use crate::limits::{Limit, Memory, Watch};
 use crate::outcome::{Outcome, Progress, Request};
 
 /// Searches depth-first, with no memory of what is not on the current run.
@@ -22,7 +22,8 @@ pub fn stateless<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
     let memory = Memory::new(request.limits.memory);
-    search(system, scratch, request, progress, OnRun::default(), memory).0
+    let watch = Watch::new(&request.limits, progress);
+    search(system, scratch, request, watch, (OnRun::default(), &mut Plain), memory).0
 }
 
 /// The keys of the current run.
@@ -36,16 +37,16 @@ impl Recall for OnRun {
         Ok(0)
     }
 
-    fn knows(&self, key: &[u8], _: u64) -> bool {
-        self.0.contains(key)
+    fn knows(&mut self, key: &[u8], _: u64, _: u32) -> Result<bool, Limit> {
+        Ok(self.0.contains(key))
     }
 
-    fn enter(&mut self, key: &[u8], memory: &Memory) -> Result<bool, Limit> {
+    fn enter(&mut self, key: &[u8], _: u32, memory: &Memory) -> Result<Visit, Limit> {
         if self.0.contains(key) {
-            return Ok(false);
+            return Ok(Visit::No);
         }
         memory.take(cost(key))?;
-        Ok(self.0.insert(key.into()))
+        Ok(Visit::once(self.0.insert(key.into())))
     }
 
     fn leave(&mut self, key: &[u8], memory: &Memory) {

@@ -153,7 +153,7 @@ pub fn sweep<S: System, W: System>(
                     limit = Some(other);
                     break 'searches;
                 }
-                Some(Stopped::Errors) | None => break 'searches,
+                Some(Stopped::Errors | Stopped::LeftOut(_)) | None => break 'searches,
             }
         }
         if !larger {

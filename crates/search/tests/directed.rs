@@ -1,4 +1,7 @@
-//! Directed searches against Dijkstra's algorithm, on small random graphs with edges of several steps.
+//! Directed searches against Dijkstra's algorithm, on small random graphs with edges of several steps; and what they do at limits,
+//! on graphs without end.
+
+use std::time::{Duration, Instant};
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -7,9 +10,14 @@ use spinward_machine::system::length;
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::directed::Directed;
+use spinward_search::directed::beam::beam;
 use spinward_search::directed::best_first::{Rank, best_first};
-use spinward_search::sweep::{Answered, sweep};
-use spinward_search::{Keep, Limits, Outcome, Request};
+use spinward_search::directed::hill::hill;
+use spinward_search::directed::ida::{ida, partial_ida};
+use spinward_search::directed::random::random;
+use spinward_search::directed::swarm::swarm;
+use spinward_search::{Found, Keep, Limit, Limits, Outcome, Request, Stopped};
+use spinward_store::Table as Lossy;
 
 /// Edges lead to a state by some steps; some of them are wrong after their last step, and some states are.
 struct Graph {
@@ -56,6 +64,31 @@ impl Graph {
                 return distances;
             }
         }
+    }
+
+    /// Whether what was found is there, at the end of these steps.
+    fn replays(&self, found: &Found) -> bool {
+        let mut open = vec![(0, 0)];
+        while let Some((state, done)) = open.pop() {
+            let rest = &found.steps[done..];
+            if found.violation == Violation::InvalidEndState && self.bad[state] && rest.is_empty() {
+                return true;
+            }
+            let id = TransitionId(state as u32);
+            let own = rest.iter().take_while(|step| step.transition == id).count();
+            for &(to, steps, wrong) in self.edges[state].iter().filter(|it| it.1 <= own) {
+                let is_last = done + steps == found.steps.len();
+                if wrong {
+                    let violation = Violation::Assertion(TransitionId(u32::from(to)));
+                    if is_last && found.violation == violation {
+                        return true;
+                    }
+                } else {
+                    open.push((to as usize, done + steps));
+                }
+            }
+        }
+        false
     }
 
     /// How many states can be reached, a wrong edge not being one.
@@ -142,6 +175,49 @@ fn search(graph: &Graph, rank: Rank, guide: &Table, request: Request) -> Outcome
     best_first(graph, &mut (), &request, rank, directed, &mut |_| {}).0
 }
 
+/// Iterative deepening with a table of all states.
+fn deepen(graph: &Graph, weight: f64, guide: &Table, request: &Request) -> Outcome {
+    let directed = Directed { guide, bound: None };
+    ida(graph, &mut (), request, weight, directed, &mut |_| {}).0
+}
+
+/// Searches that may miss something: partial IDA* with tables of three kinds, the second of which is far too small, a beam, hill climbing,
+/// random walks and a swarm.
+const PARTIAL: usize = 7;
+
+fn search_a_part<S: System<Scratch = ()>>(
+    which: usize,
+    system: &S,
+    guide: &dyn Guide,
+    seed: u64,
+    request: &Request,
+) -> Outcome {
+    let directed = Directed { guide, bound: None };
+    let (scratch, silent) = (&mut (), &mut |_: &_| {});
+    let partial = |table| {
+        let (scratch, silent) = (&mut (), &mut |_: &_| {});
+        partial_ida(system, scratch, request, 1.0, table, directed, silent).0
+    };
+    match which {
+        0 => partial(Lossy::Bitstate { bytes: 1 << 12, hashes: 3 }),
+        1 => partial(Lossy::Bitstate { bytes: 8, hashes: 2 }),
+        2 => partial(Lossy::Compact { bytes: 1 << 16, bits: 40 }),
+        3 => beam(system, scratch, request, 2, directed, silent).0,
+        4 => hill(system, scratch, request, directed, silent).0,
+        5 => {
+            // Walks round and round would take long.
+            let max_depth = request.limits.max_depth.or(Some(40));
+            let limits = Limits { max_depth, ..request.limits.clone() };
+            let request = &Request { limits, ..request.clone() };
+            random(system, scratch, request, seed, directed, silent).0
+        }
+        _ => {
+            let table = Lossy::Bitstate { bytes: 1 << 12, hashes: 3 };
+            swarm(system, scratch, request, seed, table, silent).0
+        }
+    }
+}
+
 #[test]
 fn runs_are_as_short_as_they_are_said_to_be() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
@@ -190,6 +266,24 @@ fn all_is_seen_if_that_is_asked_for() {
                 assert_eq!(outcome.counts.states, graph.reachable(), "graph {number}");
                 assert!(outcome.is_complete(), "graph {number}");
             }
+            let deep = deepen(&graph, 1.0, &guide, &Request::default());
+            let directed = Directed { guide: &guide, bound: None };
+            let request = &Request::default();
+            let wide = beam(&graph, &mut (), request, usize::MAX, directed, &mut |_| {}).0;
+            for outcome in [&deep, &wide] {
+                assert_eq!(outcome.counts.states, graph.reachable(), "graph {number}");
+                assert!(outcome.is_complete(), "graph {number}");
+            }
+            let errors = |outcome: &Outcome| {
+                let mut errors: Vec<_> =
+                    outcome.errors.iter().map(|it| format!("{:?}", it.violation)).collect();
+                errors.sort();
+                errors
+            };
+            assert_eq!(errors(&deep), errors(&wide), "graph {number}");
+            for error in deep.errors.iter().chain(&wide.errors) {
+                assert!(graph.replays(error), "graph {number}");
+            }
         }
     }
 }
@@ -208,6 +302,21 @@ fn no_run_within_a_bound_is_missed() {
                 let outcome = search(&graph, rank, &guide, request);
                 let expected = shortest.is_some_and(|it| u64::from(it) <= bound);
                 assert_eq!(!outcome.errors.is_empty(), expected, "graph {number}, bound {bound}");
+            }
+            let limits = Limits { max_depth: Some(bound), ..Limits::default() };
+            let request = Request { errors: 1, limits, ..Request::default() };
+            let outcome = deepen(&graph, 1.0, &guide, &request);
+            let expected = shortest.is_some_and(|it| u64::from(it) <= bound);
+            assert_eq!(!outcome.errors.is_empty(), expected, "graph {number}, bound {bound}");
+            assert!(!outcome.is_complete() || shortest.is_none(), "graph {number}, bound {bound}");
+            for which in 0..PARTIAL {
+                let outcome = search_a_part(which, &graph, &guide, 1, &request);
+                for error in &outcome.errors {
+                    assert!(length(&error.steps) as u64 <= bound, "graph {number}, {which}");
+                    assert!(graph.replays(error), "graph {number}, {which}");
+                }
+                let complete = outcome.is_complete() && which >= 3;
+                assert!(!complete || shortest.is_none(), "graph {number}, {which}");
             }
         }
     }
@@ -230,79 +339,222 @@ fn the_best_guide_expands_the_least() {
     assert!(expanded[0] < expanded[2], "{expanded:?}");
 }
 
-/// A tree of numbers that are read bit by bit, of which one is wrong at last.
-struct Needle {
-    bits: u32,
-    wrong: u32,
+#[test]
+fn deepening_finds_shortest_runs() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+    let (mut wrong, mut reopened) = (0, 0);
+    for number in 0..5_000 {
+        let graph = Graph::random(&mut random);
+        let shortest = graph.to_errors()[0];
+        for guide in Table::all(&graph, &mut random) {
+            for (weight, shortened) in [(1.0, false), (1.0, true), (0.5, false), (3.0, false)] {
+                let keep = if number % 2 == 0 { Keep::Exact } else { Keep::Tree };
+                let request =
+                    Request { errors: 1, shortest: shortened, keep, ..Request::default() };
+                let outcome = deepen(&graph, weight, &guide, &request);
+                reopened += outcome.counts.reopened;
+                assert_eq!(outcome.is_complete(), shortest.is_none(), "graph {number}");
+                let found = outcome.errors.first();
+                assert_eq!(found.is_some(), shortest.is_some(), "graph {number}");
+                let (Some(found), Some(shortest)) = (found, shortest) else { continue };
+                wrong += 1;
+                assert!(graph.replays(found), "graph {number}");
+                let steps = length(&found.steps) as u32;
+                let sure = weight <= 1.0 && guide.admissible || shortened;
+                assert_eq!(found.shortest, sure, "graph {number}");
+                assert!(steps >= shortest && (!sure || steps == shortest), "graph {number}");
+                assert!(!guide.admissible || steps <= 3 * shortest, "graph {number}");
+            }
+        }
+    }
+    assert!(wrong > 10_000 && reopened > 100, "{wrong} runs, {reopened} states reopened");
 }
 
-impl System for Needle {
+#[test]
+fn who_looks_at_a_part_tells_the_truth() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
+    let mut missed = [0; PARTIAL];
+    for number in 0..1_000 {
+        let graph = Graph::random(&mut random);
+        let shortest = graph.to_errors()[0];
+        for guide in Table::all(&graph, &mut random) {
+            for (which, missed) in missed.iter_mut().enumerate() {
+                let request = Request { errors: 1, ..Request::default() };
+                let outcome = search_a_part(which, &graph, &guide, number, &request);
+                let told = format!("graph {number}, search {which}");
+                assert!(
+                    outcome.errors.iter().all(|it| graph.replays(it) && !it.shortest),
+                    "{told}"
+                );
+                assert!(shortest.is_some() || outcome.errors.is_empty(), "{told}");
+                let found = outcome.errors.len() == 1;
+                *missed += u32::from(shortest.is_some() && !found);
+                assert_eq!(outcome.stopped == Some(Stopped::Errors), found, "{told}");
+                // Whoever may lose states tells so beside the outcome.
+                assert!(!outcome.is_complete() || shortest.is_none() || which == 1, "{told}");
+                assert!(!outcome.is_complete() || which != 5, "{told}");
+                if let Some(Stopped::LeftOut(Some(left_out))) = outcome.stopped {
+                    assert!(left_out > 0 && left_out < outcome.counts.states, "{told}");
+                }
+            }
+        }
+    }
+    assert_eq!([missed[0], missed[2], missed[6]], [0; 3], "{missed:?}");
+    assert!(missed[1] > 0 && missed[3] > 0 && missed[4] > 0, "{missed:?}");
+}
+
+#[test]
+fn a_wide_beam_misses_nothing() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
+    for number in 0..1_000 {
+        let graph = Graph::random(&mut random);
+        let shortest = graph.to_errors()[0];
+        for guide in Table::all(&graph, &mut random) {
+            let directed = Directed { guide: &guide, bound: None };
+            let request = Request { errors: 1, ..Request::default() };
+            let outcome = beam(&graph, &mut (), &request, 1_000, directed, &mut |_| {}).0;
+            assert_eq!(outcome.errors.len() == 1, shortest.is_some(), "graph {number}");
+            assert_eq!(outcome.is_complete(), shortest.is_none(), "graph {number}");
+            assert!(outcome.errors.iter().all(|it| graph.replays(it)), "graph {number}");
+        }
+    }
+}
+
+/// What must not depend on threads.
+fn told(outcome: &Outcome) -> String {
+    let counts = spinward_search::Counts { memory: 0, ..outcome.counts };
+    format!("{:?} {counts:?} {:?} {}", outcome.errors, outcome.stopped, outcome.truncated)
+}
+
+#[test]
+fn chance_is_the_same_for_a_seed_and_any_threads() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
+    let mut differ = [0; 2];
+    for _ in 0..100 {
+        let graph = Graph::random(&mut random);
+        let [_, guide, ..] = Table::all(&graph, &mut random);
+        for (which, differ) in [5, 6].into_iter().zip(&mut differ) {
+            for errors in [0, 1, 2] {
+                let by = |seed, threads| {
+                    let request = Request { errors, threads, ..Request::default() };
+                    told(&search_a_part(which, &graph, &guide, seed, &request))
+                };
+                let one = by(1, 1);
+                for threads in [1, 2, 3, 8] {
+                    assert_eq!(one, by(1, threads), "search {which}");
+                }
+                *differ += u32::from(one != by(2, 1));
+            }
+        }
+    }
+    assert!(differ.iter().all(|&differ| differ > 50), "{differ:?}");
+}
+
+/// A tree with hardly an end, of states that take some room.
+struct Endless;
+
+impl System for Endless {
     type Scratch = ();
 
     fn scratch(&self) {}
 
     fn initial(&self, out: &mut Vec<u8>) {
-        *out = [0u32, 0].iter().flat_map(|it| it.to_le_bytes()).collect();
+        out.clear();
+        out.resize(40, 1);
     }
 
     fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
-        let (number, bits) = needle(state);
-        if bits == self.bits {
-            if number == self.wrong {
-                sink.violation(Violation::InvalidEndState, &[])?;
-            }
-            return Flow::Continue(());
-        }
+        let number = u64::from_le_bytes(state[..8].try_into().unwrap());
+        let step = Step { process: 0, transition: TransitionId(0) };
         for bit in 0..2 {
-            let next = [number << 1 | bit, bits + 1];
-            let bytes: Vec<u8> = next.iter().flat_map(|it| it.to_le_bytes()).collect();
-            sink.successor(&bytes, &[Step { process: 0, transition: TransitionId(bit) }])?;
+            let mut next = state.to_vec();
+            let after = number.rotate_left(1) ^ bit ^ (number >> 40);
+            next[..8].copy_from_slice(&after.to_le_bytes());
+            sink.successor(&next, &[step])?;
         }
         Flow::Continue(())
     }
 }
 
-/// The number of a state, and how many bits of it are known.
-fn needle(state: &[u8]) -> (u32, u32) {
-    let word = |at: usize| u32::from_le_bytes(state[at..at + 4].try_into().unwrap());
-    (word(0), word(4))
-}
+/// Less and less, and never the end.
+struct Slope;
 
-impl Guide for Needle {
-    fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
-        let (number, bits) = needle(state);
-        if number == self.wrong >> (self.bits - bits) { self.bits - bits } else { NEVER }
+impl Guide for Slope {
+    fn estimate(&self, _: &[u8], way: Way<'_>, _: &mut Room) -> u32 {
+        if way.steps.is_empty() { 1 << 30 } else { way.before - way.before % 2 + 1 }
     }
 
     fn is_admissible(&self) -> bool {
-        true
+        false
     }
 
     fn is_consistent(&self) -> bool {
-        true
+        false
+    }
+}
+
+/// All searches but best-first search, on a graph without end.
+fn endless(which: usize, limits: Limits) -> Outcome {
+    let request = &Request { errors: 1, limits, threads: 2, ..Request::default() };
+    let directed = Directed { guide: &Slope, bound: None };
+    match which {
+        PARTIAL => ida(&Endless, &mut (), request, 1.0, directed, &mut |_| {}).0,
+        _ => search_a_part(which, &Endless, &Slope, 3, request),
     }
 }
 
 #[test]
-fn what_a_guide_has_found_is_told_also_if_nobody_else_finds_it() {
-    // No search without a guide gets through these states within the memory.
-    let needle = Needle { bits: 28, wrong: 0x0765_4321 };
-    let limits = Limits { memory: Some(16 << 20), ..Limits::default() };
-    let request = Request { errors: 1, limits, threads: 1, ..Request::default() };
-    let (outcome, answered) =
-        sweep(&needle, &needle, Some(&needle), &mut (), &request, &mut |_| {});
-    assert_eq!((outcome.errors.len(), answered), (1, Answered::Greedy));
-    assert_eq!(outcome.errors[0].steps.len(), 28);
+fn every_limit_ends_every_search() {
+    for which in 0..=PARTIAL {
+        let begun = Instant::now();
+        let limits = Limits { time: Some(Duration::from_millis(200)), ..Limits::default() };
+        // Numbers may have no end either, so that there is room for some time only.
+        let limits = Limits { memory: Some(1 << 28), ..limits };
+        let outcome = endless(which, limits);
+        assert!(begun.elapsed() < Duration::from_secs(20), "search {which}");
+        let lossy = [0, 1, 6].contains(&which);
+        let is_over = matches!(outcome.stopped, Some(Stopped::Limit(_)));
+        let is_part = matches!(outcome.stopped, Some(Stopped::LeftOut(_)));
+        assert!(is_over || is_part || lossy, "{which}: {:?}", outcome.stopped);
+
+        let limits = Limits { max_states: Some(100), ..Limits::default() };
+        let outcome = endless(which, limits);
+        if which != 1 {
+            assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::States)), "search {which}");
+        }
+        let searches = if which == 6 { 8 } else { 1 };
+        assert!(outcome.counts.states <= 100 * searches, "{which}: {}", outcome.counts.states);
+
+        for memory in [0, 1_000, 100_000, 1_000_000] {
+            let limits = Limits { memory: Some(memory), ..Limits::default() };
+            let limits = Limits { max_states: Some(10_000), ..limits };
+            let outcome = endless(which, limits);
+            assert!(outcome.counts.memory <= memory, "{which}: {}", outcome.counts.memory);
+            let is_small = memory < 8 && which != 5;
+            let is_out = outcome.stopped == Some(Stopped::Limit(Limit::Memory));
+            assert!(!is_small || is_out, "{which}: {:?}", outcome.stopped);
+        }
+
+        let limits = Limits { max_depth: Some(9), ..Limits::default() };
+        let outcome = endless(which, limits);
+        assert!(!outcome.is_complete() && outcome.counts.depth <= 9, "search {which}");
+        let is_partial = matches!(outcome.stopped, Some(Stopped::LeftOut(_)));
+        assert!(is_partial || outcome.truncated, "{which}: {:?}", outcome.stopped);
+    }
 }
 
 #[test]
-fn what_a_guide_has_found_is_told_as_shortly_as_can_be() {
-    let needle = Needle { bits: 16, wrong: 0x4321 };
-    for keep in [Keep::Exact, Keep::Tree] {
-        let request = Request { errors: 1, keep, ..Request::default() };
-        let (outcome, answered) =
-            sweep(&needle, &needle, Some(&needle), &mut (), &request, &mut |_| {});
-        assert_eq!(answered, Answered::BreadthFirst);
-        assert!(outcome.errors[0].shortest && outcome.errors[0].steps.len() == 16);
+fn what_an_iteration_took_is_there_for_the_next() {
+    let edges = |state: u8| if state < 250 { vec![(state + 1, 1, false)] } else { Vec::new() };
+    let chain = Graph { edges: (0..=250).map(edges).collect(), bad: vec![false; 251] };
+    let none = Table { estimates: vec![0; 251], admissible: true, consistent: true };
+    let limits = Limits { memory: Some(4 << 20), ..Limits::default() };
+    let request = Request { errors: 1, limits, ..Request::default() };
+    for outcome in
+        [deepen(&chain, 1.0, &none, &request), search_a_part(0, &chain, &none, 0, &request)]
+    {
+        assert!(outcome.is_complete(), "{:?}", outcome.stopped);
+        assert_eq!(outcome.counts.states, 251);
+        assert_eq!(outcome.counts.expanded, (1..=251).sum::<u64>());
     }
 }

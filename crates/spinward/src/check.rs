@@ -25,6 +25,8 @@ pub struct Check<'a> {
     pub(crate) guide: Option<Guide>,
     pub(crate) weight: Option<f64>,
     pub(crate) target: Option<Vec<Step>>,
+    pub(crate) width: Option<usize>,
+    pub(crate) seed: Option<u64>,
     pub(crate) fairness: Fairness,
     pub(crate) por: Option<Por>,
     pub(crate) optimize: Option<Optimize>,
@@ -65,6 +67,8 @@ impl<'a> Check<'a> {
             guide: None,
             weight: None,
             target: None,
+            width: None,
+            seed: None,
             fairness: Fairness::None,
             por: None,
             optimize: None,
@@ -104,8 +108,8 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// How much the estimate of what is to come counts, beside the length of a run so far, in [`Search::Wastar`]; by default
-    /// 1.
+    /// How much the estimate of what is to come counts, beside the length of a run so far, in [`Search::Wastar`] and
+    /// [`Search::Ida`]; by default 1.
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
         self
@@ -114,6 +118,18 @@ impl<'a> Check<'a> {
     /// A run to the state that a search shall come near to, for the guide `hamming`.
     pub fn toward(mut self, steps: Vec<Step>) -> Self {
         self.target = Some(steps);
+        self
+    }
+
+    /// How many states of each level [`Search::Beam`] keeps; by default 1,000.
+    pub fn width(mut self, states: usize) -> Self {
+        self.width = Some(states);
+        self
+    }
+
+    /// From which number [`Search::Random`] and [`Search::Swarm`] draw all others; by default 0. The same gives the same answer.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
         self
     }
 
@@ -167,7 +183,7 @@ impl<'a> Check<'a> {
     }
 
     /// How many threads may search; by default as many as there are processors. The answer does not
-    /// depend on it. Only breadth-first search uses more than one.
+    /// depend on it. Only breadth-first search and [`Search::Swarm`] use more than one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -243,6 +259,8 @@ impl<'a> Check<'a> {
             guide: self.guide.clone(),
             weight: self.weight,
             target: self.target.clone(),
+            width: self.width,
+            seed: self.seed,
             fairness: self.fairness,
             por: self.por,
             optimize: self.optimize,

@@ -8,7 +8,7 @@
 use spinward_search::{Limit, Outcome, Stopped};
 use spinward_store::{MAX_HASHES, Omissions, SIGNATURE_BITS, Table};
 
-use crate::options::Store;
+use crate::options::{Search, Store};
 use crate::report::Recommendation;
 use crate::{Check, Error};
 
@@ -38,6 +38,9 @@ impl TableOptions {
             }
             Some(Store::Compact) => {
                 Self::Compact { bits: check.bits.unwrap_or(*SIGNATURE_BITS.end()) }
+            }
+            None if check.search == Search::Swarm => {
+                Self::Bitstate { bits: check.bits, hashes: check.hashes.unwrap_or(SUPERTRACE) }
             }
             _ if check.bits.is_some() => {
                 return usage("--bits is for the stores 'bitstate' and 'compact'".into());

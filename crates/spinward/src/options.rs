@@ -72,11 +72,11 @@ named! {
         Ida = "ida",
         /// Keeps only the best states of each level.
         Beam = "beam",
-        /// Keeps only the best successor.
+        /// From each state on to the first better one only.
         Hill = "hill",
         /// Random walks.
         Random = "random",
-        /// Many different searches at once.
+        /// Many depth-first searches in different orders.
         Swarm = "swarm",
         /// Nested depth-first search for cycles, in SPIN's order.
         Ndfs = "ndfs",

@@ -222,7 +222,85 @@ pub(crate) enum Algorithm {
     Lossy(TableOptions),
     Transactions,
     BestFirst(Search, Rank),
+    /// With this weight.
+    Ida(f64),
+    PartialIda(f64, TableOptions),
+    /// Of this width.
+    Beam(usize),
+    Hill,
+    /// By this seed.
+    Random(u64),
+    Swarm(u64, TableOptions),
 }
+
+impl Algorithm {
+    /// The directed search that is asked for, if it is one; refuses stores that it has no use for.
+    fn directed(check: &Check<'_>, table: Option<TableOptions>) -> Result<Option<Self>, Error> {
+        let search = check.search;
+        let usage = |text: String| Err(Error::Usage(text));
+        let (weight, seed) = (check.weight.unwrap_or(1.0), check.seed.unwrap_or(0));
+        Ok(Some(match (search, check.store) {
+            (Search::Ida, _) if let Some(table) = table => Self::PartialIda(weight, table),
+            (Search::Swarm, _) if let Some(table) = table => Self::Swarm(seed, table),
+            (Search::Swarm, _) => {
+                return usage(
+                    "the search 'swarm' remembers little of each state; use it with --store bitstate or compact"
+                        .into(),
+                );
+            }
+            (Search::Random, Some(_)) => {
+                return usage(
+                    "random walks remember no states, so that --store has no meaning for them"
+                        .into(),
+                );
+            }
+            (Search::Random, None) => Self::Random(seed),
+            (
+                Search::Astar
+                | Search::Wastar
+                | Search::Greedy
+                | Search::Ida
+                | Search::Beam
+                | Search::Hill,
+                Some(Store::Bitstate | Store::Compact | Store::Stack),
+            ) => {
+                let or = if search == Search::Ida { ", or bitstate or compact" } else { "" };
+                return usage(format!(
+                    "the search '{search}' needs to get back the states it stored; use it with --store exact or tree{or}"
+                ));
+            }
+            (Search::Astar, _) => Self::BestFirst(search, Rank::Length(1.0)),
+            (Search::Wastar, _) => Self::BestFirst(search, Rank::Length(weight)),
+            (Search::Greedy, _) => Self::BestFirst(search, Rank::Estimate),
+            (Search::Ida, _) => Self::Ida(weight),
+            (Search::Beam, _) => Self::Beam(check.width.unwrap_or(WIDTH)),
+            (Search::Hill, _) => Self::Hill,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Whether it goes by a guide.
+    fn has_guide(self) -> bool {
+        match self {
+            Self::BestFirst(..)
+            | Self::Ida(_)
+            | Self::PartialIda(..)
+            | Self::Beam(_)
+            | Self::Hill
+            | Self::Random(_) => true,
+            Self::Sweep
+            | Self::Dfs
+            | Self::Bfs
+            | Self::Stateless
+            | Self::Lossy(_)
+            | Self::Transactions
+            | Self::Swarm(..) => false,
+        }
+    }
+}
+
+/// How many states of each level a beam keeps.
+const WIDTH: usize = 1_000;
 
 /// How cycles are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,12 +366,7 @@ impl Method {
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(Error::Usage("the weight is a number that is not negative".into()));
         }
-        if check.weight.is_some() && check.search != Search::Wastar {
-            return Err(Error::Usage(format!(
-                "the search '{}' takes no weight; use --weight with --search wastar",
-                check.search
-            )));
-        }
+        fits_search(check)?;
         if check.threads == Some(0) {
             return Err(Error::Usage("a search needs at least one thread".into()));
         }
@@ -337,22 +410,17 @@ impl Method {
                 return Err(Error::Usage(format!("{reason}; use --search bfs")));
             }
             Search::Auto | Search::Sweep => Algorithm::Sweep,
-            Search::Astar | Search::Wastar | Search::Greedy if stack || table.is_some() => {
-                return Err(Error::Usage(format!(
-                    "the search '{search}' needs to get back the states it stored; use it with --store exact or tree"
-                )));
-            }
-            Search::Astar => Algorithm::BestFirst(search, Rank::Length(1.0)),
-            Search::Wastar => Algorithm::BestFirst(search, Rank::Length(weight)),
-            Search::Greedy => Algorithm::BestFirst(search, Rank::Estimate),
-            search => return not_available(format!("the search '{search}'")),
+            search => match Algorithm::directed(check, table)? {
+                Some(algorithm) => algorithm,
+                None => return not_available(format!("the search '{search}'")),
+            },
         };
-        let is_directed = matches!(algorithm, Algorithm::BestFirst(..));
+        let is_directed = algorithm.has_guide();
         if let Some(guide) = check.guide.as_ref().filter(|it| it.entry().name != "none")
             && !is_directed
         {
             return Err(Error::Usage(format!(
-                "the search '{}' takes no guide; use --guide {guide} with --search astar, wastar or greedy",
+                "the search '{}' takes no guide; use --guide {guide} with --search astar, wastar, greedy, ida, beam, hill or random",
                 check.search
             )));
         }
@@ -365,12 +433,10 @@ impl Method {
         let all_cores =
             || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
-            Algorithm::Sweep | Algorithm::Bfs => check.threads.unwrap_or_else(all_cores),
-            Algorithm::Dfs
-            | Algorithm::Stateless
-            | Algorithm::Lossy(_)
-            | Algorithm::Transactions
-            | Algorithm::BestFirst(..) => 1,
+            Algorithm::Sweep | Algorithm::Bfs | Algorithm::Swarm(..) => {
+                check.threads.unwrap_or_else(all_cores)
+            }
+            _ => 1,
         };
         let fewer = check.threads.is_some_and(|asked| asked > threads);
         note(!fewer || is_directed, "one thread searches depth first");
@@ -413,24 +479,65 @@ impl Method {
             | Algorithm::Lossy(_)
             | Algorithm::Transactions => Search::Dfs,
             Algorithm::BestFirst(search, _) => search,
+            Algorithm::Ida(_) | Algorithm::PartialIda(..) => Search::Ida,
+            Algorithm::Beam(_) => Search::Beam,
+            Algorithm::Hill => Search::Hill,
+            Algorithm::Random(_) => Search::Random,
+            Algorithm::Swarm(..) => Search::Swarm,
         }
     }
 
     /// The name of the store in effect.
     pub fn store(&self) -> Store {
         match self.algorithm {
-            Algorithm::Stateless => Store::Stack,
-            Algorithm::Lossy(table) => table.store(),
+            Algorithm::Stateless | Algorithm::Random(_) => Store::Stack,
+            Algorithm::Lossy(table)
+            | Algorithm::PartialIda(_, table)
+            | Algorithm::Swarm(_, table) => table.store(),
             Algorithm::Sweep
             | Algorithm::Bfs
             | Algorithm::Dfs
             | Algorithm::Transactions
-            | Algorithm::BestFirst(..) => match self.keep {
+            | Algorithm::BestFirst(..)
+            | Algorithm::Ida(_)
+            | Algorithm::Beam(_)
+            | Algorithm::Hill => match self.keep {
                 Keep::Exact => Store::Exact,
                 Keep::Tree => Store::Tree,
             },
         }
     }
+}
+
+/// Refuses options that have no meaning for the search asked for.
+fn fits_search(check: &Check<'_>) -> Result<(), Error> {
+    let search = check.search;
+    let options = [
+        (check.weight.is_some(), "weight", &[Search::Wastar, Search::Ida][..]),
+        (check.width.is_some(), "width", &[Search::Beam]),
+        (check.seed.is_some(), "seed", &[Search::Random, Search::Swarm]),
+    ];
+    for (is_asked, option, searches) in options {
+        if is_asked && !searches.contains(&search) {
+            let names: Vec<_> = searches.iter().map(|it| it.name()).collect();
+            return Err(Error::Usage(format!(
+                "the search '{search}' takes no {option}; use --{option} with --search {}",
+                names.join(" or ")
+            )));
+        }
+    }
+    if check.width == Some(0) {
+        return Err(Error::Usage("a beam keeps at least one state of each level".into()));
+    }
+    let looks_at_a_part =
+        matches!(search, Search::Beam | Search::Hill | Search::Random | Search::Swarm);
+    if check.shortest && looks_at_a_part {
+        return Err(Error::Usage(format!(
+            "the search '{search}' may miss the shortest run, so --shortest cannot be promised; use --search \
+             astar, ida or bfs"
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses what transactions cannot be searched with.

@@ -147,6 +147,8 @@ pub enum ReasonCode {
     Interrupt,
     /// More states than can be numbered.
     Numbers,
+    /// The search looks at a part only.
+    LeftOut,
     /// A store that may take new states for known ones.
     Lossy,
     /// An error was met, but a limit was hit before a run to it was found.

@@ -19,6 +19,7 @@ use spinward_program::optimize::{Watched, optimize_by};
 use spinward_program::symmetry::{self, NotSymmetric, keep_constants};
 use spinward_search::bfs::{bfs, bfs_of_less};
 use spinward_search::dfs::dfs;
+use spinward_search::directed::swarm::{SEARCHES, swarm};
 use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
@@ -271,15 +272,24 @@ impl Running<'_> {
             Algorithm::Dfs | Algorithm::Transactions => dfs(system, scratch, request, progress),
             Algorithm::Bfs if less => bfs_of_less(system, whole, scratch, request, progress),
             Algorithm::Bfs => bfs(system, scratch, request, progress),
-            Algorithm::BestFirst(_, rank) => {
-                self.by_guide(rank, system, scratch, systems, request, progress)?
+            Algorithm::BestFirst(..)
+            | Algorithm::Ida(_)
+            | Algorithm::PartialIda(..)
+            | Algorithm::Beam(_)
+            | Algorithm::Hill
+            | Algorithm::Random(_) => {
+                return self.by_guide(system, scratch, systems, request, progress);
+            }
+            Algorithm::Swarm(seed, asked) => {
+                let table = self.table(asked, request, SEARCHES as u64)?;
+                let (outcome, omissions) =
+                    swarm(&Reduced(system), scratch, request, seed, table, progress);
+                lost = Some((asked, table, omissions));
+                outcome
             }
             Algorithm::Stateless => stateless(&Reduced(system), scratch, request, progress),
             Algorithm::Lossy(asked) => {
-                // A table is used all over, so it must fit into what is free now.
-                let budget = request.limits.memory.unwrap_or(u64::MAX);
-                let free = memory::free_memory().unwrap_or(u64::MAX);
-                let table = asked.table(budget.min(free))?;
+                let table = self.table(asked, request, 1)?;
                 let (outcome, omissions) =
                     lossy(&Reduced(system), scratch, request, table, progress);
                 lost = Some((asked, table, omissions));
@@ -287,6 +297,14 @@ impl Running<'_> {
             }
         };
         Ok((outcome, lost))
+    }
+
+    /// The table of each of so many searches that share the memory.
+    fn table(&self, asked: TableOptions, request: &Request, shares: u64) -> Result<Table, Error> {
+        // It is used all over, so it must fit into what is free now.
+        let budget = request.limits.memory.unwrap_or(u64::MAX);
+        let free = memory::free_memory().unwrap_or(u64::MAX);
+        asked.table(budget.min(free) / shares)
     }
 
     /// Searches by transactions, or depth first if it is not known which moves are movers.
@@ -447,6 +465,7 @@ impl Running<'_> {
                     errors => format!("the search ended with {errors} errors"),
                 },
             ),
+            Some(Stopped::LeftOut(states)) => (ReasonCode::LeftOut, self.left_out(states)),
             Some(Stopped::Limit(limit)) => match limit {
                 Limit::States => (
                     ReasonCode::MaxStates,
@@ -490,6 +509,25 @@ impl Running<'_> {
         self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
     }
 
+    /// What a search that looks at a part only left out.
+    fn left_out(&self, states: Option<u64>) -> String {
+        let states = states.map_or("some states".into(), |states| counted(states, "state"));
+        match self.method.algorithm {
+            Algorithm::Beam(width) => format!(
+                "{states} left out, as of each level only the best {} kept",
+                if width == 1 {
+                    "one is".into()
+                } else {
+                    format!("{} are", thousands(width as u64))
+                }
+            ),
+            Algorithm::Hill => {
+                format!("{states} left out, as the search goes on from better states only")
+            }
+            _ => "random walks do not see all runs".into(),
+        }
+    }
+
     /// Says that a process does not keep to what another one claims.
     fn note_broken_claim(&mut self, broken: Violation) {
         let program = &self.check.model.program;
@@ -507,8 +545,9 @@ impl Running<'_> {
     fn explain_lost(&mut self, task: &Task, lost: Option<Lost>, budget: u64, outcome: &Outcome) {
         if let Some((asked, table, omissions)) = lost {
             self.explain_omissions(task, omissions);
-            // Of several searches, the one that lost most has advice.
-            if omissions.expected >= self.most_omissions {
+            // Of several searches, the one that lost most has advice. How many states a swarm has seen is not known.
+            let is_swarm = self.method.search() == Search::Swarm;
+            if omissions.expected >= self.most_omissions && !is_swarm {
                 self.most_omissions = omissions.expected;
                 self.recommendation = recommend(asked, table, budget, outcome, omissions);
             }

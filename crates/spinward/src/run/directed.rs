@@ -2,49 +2,57 @@
 
 use spinward_guide::{GUIDES, Subject};
 use spinward_machine::{Machine, Step, System};
+use spinward_search::directed::beam::beam;
 use spinward_search::directed::best_first::{Rank, best_first, best_first_of_less};
+use spinward_search::directed::hill::hill;
+use spinward_search::directed::ida::{ida, ida_of_less, partial_ida};
+use spinward_search::directed::random::random;
 use spinward_search::directed::{Directed, Range};
 use spinward_search::reduced::Reduced;
 use spinward_search::{Outcome, Progress, Request};
 use spinward_trail::replay;
 
-use super::{Running, Systems};
+use super::{Lost, Running, Systems};
 use crate::Error;
 use crate::options::Guide;
+use crate::plan::Algorithm;
 
 impl Running<'_> {
-    /// Searches the best states first.
+    /// Searches first where an error seems near.
     pub(super) fn by_guide<S: System, W: System>(
         &mut self,
-        rank: Rank,
         system: &S,
         scratch: &mut S::Scratch,
-        Systems { whole, less, reduces, subject, whole_subject }: Systems<'_, W>,
+        systems: Systems<'_, W>,
         request: &Request,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Outcome, Error> {
+    ) -> Result<(Outcome, Option<Lost>), Error> {
+        let subject = systems.subject;
+        let algorithm = self.method.algorithm;
         let wanted = match &self.check.guide {
             Some(guide) => guide.clone(),
-            None => usual(rank, &subject)?,
+            None => usual(algorithm, &subject)?,
         };
         self.guide = wanted.to_string();
-        let sure: Guide = SURE.parse()?;
-        let (guide, bound) = (wanted.build(&subject)?, sure.build(&subject)?);
-        let directed = Directed { guide: &*guide, bound: Some(&*bound) };
-        let (outcome, range) = if less {
-            let (guide, bound) = (wanted.build(&whole_subject)?, sure.build(&whole_subject)?);
-            let of_whole = (whole, Directed { guide: &*guide, bound: Some(&*bound) });
-            if reduces {
-                let of_less = (&Reduced(system), directed);
-                best_first_of_less(of_less, of_whole, scratch, request, rank, progress)
-            } else {
-                best_first_of_less((system, directed), of_whole, scratch, request, rank, progress)
+        let guide = wanted.build(&subject)?;
+        let directed = Directed { guide: &*guide, bound: None };
+        let reduced = &Reduced(system);
+        let mut lost = None;
+        let (outcome, range) = match algorithm {
+            Algorithm::Beam(width) => beam(reduced, scratch, request, width, directed, progress),
+            Algorithm::Hill => hill(reduced, scratch, request, directed, progress),
+            Algorithm::Random(seed) => random(reduced, scratch, request, seed, directed, progress),
+            Algorithm::PartialIda(weight, asked) => {
+                let table = self.table(asked, request, 1)?;
+                let (outcome, range, omissions) =
+                    partial_ida(reduced, scratch, request, weight, table, directed, progress);
+                lost = Some((asked, table, omissions));
+                (outcome, range)
             }
-        } else {
-            best_first(system, scratch, request, rank, directed, progress)
+            _ => by_length(algorithm, &wanted, system, scratch, systems, request, progress)?,
         };
         self.note_range(range);
-        Ok(outcome)
+        Ok((outcome, lost))
     }
 
     /// The state to come near to, if a run to it was given.
@@ -67,7 +75,56 @@ impl Running<'_> {
 
 /// A guide that may find an error soon.
 pub(super) fn quick<'a>(subject: &Subject<'a>) -> Option<Box<dyn spinward_guide::Guide + 'a>> {
-    usual(Rank::Estimate, subject).ok()?.build(subject).ok()
+    usual(Algorithm::Sweep, subject).ok()?.build(subject).ok()
+}
+
+/// Searches in a way that can see to it that runs are shortest ones, if need be among all moves and states.
+fn by_length<S: System, W: System>(
+    algorithm: Algorithm,
+    wanted: &Guide,
+    system: &S,
+    scratch: &mut S::Scratch,
+    Systems { whole, less, reduces, subject, whole_subject }: Systems<'_, W>,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(Outcome, Range), Error> {
+    let sure: Guide = SURE.parse()?;
+    let (guide, bound) = (wanted.build(&subject)?, sure.build(&subject)?);
+    let directed = Directed { guide: &*guide, bound: Some(&*bound) };
+    if !less {
+        return Ok(match algorithm {
+            Algorithm::Ida(weight) => ida(system, scratch, request, weight, directed, progress),
+            _ => best_first(system, scratch, request, rank(algorithm), directed, progress),
+        });
+    }
+    let (guide, bound) = (wanted.build(&whole_subject)?, sure.build(&whole_subject)?);
+    let of_whole = (whole, Directed { guide: &*guide, bound: Some(&*bound) });
+    let (of_less, of_reduced) = ((system, directed), (&Reduced(system), directed));
+    Ok(match algorithm {
+        Algorithm::Ida(weight) if reduces => {
+            ida_of_less(of_reduced, of_whole, scratch, request, weight, progress)
+        }
+        Algorithm::Ida(weight) => {
+            ida_of_less(of_less, of_whole, scratch, request, weight, progress)
+        }
+        _ if reduces => {
+            let rank = rank(algorithm);
+            best_first_of_less(of_reduced, of_whole, scratch, request, rank, progress)
+        }
+        _ => {
+            let rank = rank(algorithm);
+            best_first_of_less(of_less, of_whole, scratch, request, rank, progress)
+        }
+    })
+}
+
+/// What makes a state better than others.
+fn rank(algorithm: Algorithm) -> Rank {
+    match algorithm {
+        Algorithm::BestFirst(_, rank) => rank,
+        Algorithm::Ida(weight) | Algorithm::PartialIda(weight, _) => Rank::Length(weight),
+        _ => Rank::Estimate,
+    }
 }
 
 /// The guide that is always right, and knows all properties.
@@ -77,8 +134,8 @@ const SURE: &str = "formula";
 const USUAL: &[&str] = &["formula=sum", "active", "formula"];
 
 /// The guide that is taken if none is asked for.
-fn usual(rank: Rank, subject: &Subject<'_>) -> Result<Guide, Error> {
-    let names = if rank == Rank::Estimate { USUAL } else { &[SURE] };
+fn usual(algorithm: Algorithm, subject: &Subject<'_>) -> Result<Guide, Error> {
+    let names = if rank(algorithm) == Rank::Estimate { USUAL } else { &[SURE] };
     let parsed = names.iter().filter_map(|name| name.parse::<Guide>().ok());
     let fits = |guide: &Guide| guide.build(subject).is_ok();
     parsed.into_iter().find(fits).ok_or_else(|| {

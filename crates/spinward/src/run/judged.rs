@@ -25,7 +25,7 @@ use super::confirm::is_fair;
 use super::{Lost, Running, Systems, take_broken_claim};
 use crate::Error;
 use crate::memory;
-use crate::options::{Fairness, Search};
+use crate::options::{Fairness, Search, Store};
 use crate::plan::{Algorithm, Emptiness, Judge, Task};
 use crate::report::{Reason, ReasonCode};
 
@@ -235,8 +235,10 @@ impl Running<'_> {
 
     /// Says what does not count where infinite runs are looked for.
     fn note_exact_states(&mut self) {
-        if matches!(self.method.algorithm, Algorithm::Lossy(_) | Algorithm::Stateless) {
-            let store = self.method.store();
+        let store = self.method.store();
+        if matches!(store, Store::Bitstate | Store::Compact)
+            || self.method.algorithm == Algorithm::Stateless
+        {
             self.note(format!(
                 "for cycles all states are remembered, not as the store '{store}' does"
             ));

@@ -1,0 +1,160 @@
+//! Enforced hill climbing: on from the first state that is better.
+//!
+//! Hoffmann and Nebel, *The FF planning system*, 2001, section 5. From the state at hand the search looks breadth first until an
+//! expansion comes to one that seems nearer to an error, and goes on from the best of these only. It is over when there is none,
+//! be it that a way was taken from which no error can be reached any more.
+//!
+//! *Invariant*: estimates become smaller with each climb, so there are at most as many as the first estimate is large. The way to where a
+//! climb begins is known by its successors; what is known of states within a climb may change with the next.
+//!
+//! *Cost*: besides what [`super::known`] takes, four bytes and a bit for each state, and 12 for those that a climb has
+//! come to. A state may be expanded in every climb.
+
+use spinward_machine::System;
+use spinward_store::{Exact, Flags, Full, Numbers, Store, Tree};
+
+use super::known::{Known, Reached};
+use super::runs::Runs;
+use super::{Directed, Range};
+use crate::buffer::Buffer;
+use crate::limits::{Limit, Memory, Watch};
+use crate::outcome::{Keep, Outcome, Progress, Request, Stopped};
+
+/// Climbs; also tells the range of the estimates.
+pub fn hill<S: System>(
+    system: &S,
+    scratch: &mut S::Scratch,
+    request: &Request,
+    directed: Directed<'_>,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Outcome, Range) {
+    let memory = Memory::new(request.limits.memory);
+    let started = match request.keep {
+        Keep::Exact => Exact::new(memory.budget())
+            .and_then(|store| Hill::new(system, request, directed, store, memory))
+            .map(|search| search.run(scratch, request, progress)),
+        Keep::Tree => Tree::new(memory.budget())
+            .and_then(|store| Hill::new(system, request, directed, store, memory))
+            .map(|search| search.run(scratch, request, progress)),
+    };
+    started.unwrap_or_else(|full| (Outcome::without_room(full.into()), Range::of(0)))
+}
+
+struct Hill<'a, S, T> {
+    known: Known<'a, S, T>,
+    /// Those that the climb at hand has come to, in order.
+    waiting: Buffer<Reached>,
+    /// By state: the last climb that came to it.
+    climbs: Numbers,
+    /// Which were expanded, and how many that are.
+    expanded: Flags,
+    count: u64,
+    /// The successors that lead to where the climb at hand began.
+    path: Buffer<u32>,
+    runs: Runs,
+}
+
+impl<'a, S: System, T: Store> Hill<'a, S, T> {
+    fn new(
+        system: &'a S,
+        request: &'a Request,
+        directed: Directed<'a>,
+        store: T,
+        memory: Memory,
+    ) -> Result<Self, Full> {
+        Ok(Self {
+            waiting: Buffer::new(&memory),
+            climbs: Numbers::new(memory.budget())?,
+            expanded: Flags::new(memory.budget())?,
+            count: 0,
+            path: Buffer::new(&memory),
+            runs: Runs::new(request.errors, &memory),
+            known: Known::new(system, request, directed, store, memory)?,
+        })
+    }
+
+    fn run(
+        mut self,
+        scratch: &mut S::Scratch,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> (Outcome, Range) {
+        let mut watch = Watch::new(&request.limits, progress);
+        let stopped = self.go_on(scratch, &mut watch).err();
+        drop(watch);
+        let Known { system, counts, range, truncated, ref memory, .. } = self.known;
+        // What no run within the bound comes to is not left out by choice.
+        let left_out = counts.states - self.count;
+        let is_left_out = left_out > 0 && !truncated;
+        let stopped = stopped.or(is_left_out.then_some(Stopped::LeftOut(Some(left_out))));
+        let mut counts = counts;
+        counts.memory = memory.peak();
+        let errors = request.limits.undisturbed(|| self.runs.finish(system, scratch));
+        let truncated = truncated && stopped.is_none();
+        (Outcome { errors, met: 0, counts, stopped, truncated }, range)
+    }
+
+    fn go_on(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
+        let mut start = self.known.begin()?;
+        for climb in 1.. {
+            let Some(better) = self.climb(start, climb, scratch, watch)? else { break };
+            let path = self.known.path(start.number, better.number);
+            self.path.extend_from_slice(&path)?;
+            start = better;
+        }
+        Ok(())
+    }
+
+    /// Looks for a state that is better than the one it begins with.
+    fn climb(
+        &mut self,
+        start: Reached,
+        climb: u32,
+        scratch: &mut S::Scratch,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Reached>, Stopped> {
+        self.climbs.set(start.number, climb).map_err(Limit::from)?;
+        self.waiting.clear();
+        self.waiting.push(start)?;
+        let mut index = 0;
+        while let Some(&from) = self.waiting.get(index) {
+            index += 1;
+            self.expand(from, start.number, climb, scratch, watch)?;
+            let best = self.known.reached.iter().min_by_key(|it| it.estimate);
+            if let Some(&best) = best.filter(|it| it.estimate < start.estimate) {
+                return Ok(Some(best));
+            }
+            self.waiting.extend_from_slice(&self.known.reached)?;
+        }
+        Ok(None)
+    }
+
+    fn expand(
+        &mut self,
+        from: Reached,
+        start: u32,
+        climb: u32,
+        scratch: &mut S::Scratch,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Stopped> {
+        let climbs = &self.climbs;
+        let wanted = |number| {
+            let is_wanted = climbs.get(number) != climb;
+            if is_wanted {
+                climbs.set(number, climb)?;
+            }
+            Ok(is_wanted)
+        };
+        let expanded = self.known.expand(from, scratch, watch, wanted);
+        for index in 0..self.known.violations() {
+            if let Some((violation, length)) = self.known.violation(index, from) {
+                let path = || [&*self.path, &self.known.path(start, from.number)].concat();
+                self.runs.meet(violation, length, path)?;
+            }
+        }
+        expanded?;
+        let is_new = self.expanded.insert(from.number).map_err(Limit::from)?;
+        self.count += u64::from(is_new);
+        Ok(())
+    }
+}

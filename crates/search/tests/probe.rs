@@ -1,0 +1,84 @@
+//! A guide that looks for an error while a sweep waits.
+
+use spinward_guide::{Guide, NEVER, Room, Way};
+use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_program::ir::TransitionId;
+use spinward_search::sweep::{Answered, sweep};
+use spinward_search::{Keep, Limits, Request};
+
+/// A tree of numbers that are read bit by bit, of which one is wrong at last.
+struct Needle {
+    bits: u32,
+    wrong: u32,
+}
+
+impl System for Needle {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        *out = [0u32, 0].iter().flat_map(|it| it.to_le_bytes()).collect();
+    }
+
+    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
+        let (number, bits) = needle(state);
+        if bits == self.bits {
+            if number == self.wrong {
+                sink.violation(Violation::InvalidEndState, &[])?;
+            }
+            return Flow::Continue(());
+        }
+        for bit in 0..2 {
+            let next = [number << 1 | bit, bits + 1];
+            let bytes: Vec<u8> = next.iter().flat_map(|it| it.to_le_bytes()).collect();
+            sink.successor(&bytes, &[Step { process: 0, transition: TransitionId(bit) }])?;
+        }
+        Flow::Continue(())
+    }
+}
+
+/// The number of a state, and how many bits of it are known.
+fn needle(state: &[u8]) -> (u32, u32) {
+    let word = |at: usize| u32::from_le_bytes(state[at..at + 4].try_into().unwrap());
+    (word(0), word(4))
+}
+
+impl Guide for Needle {
+    fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
+        let (number, bits) = needle(state);
+        if number == self.wrong >> (self.bits - bits) { self.bits - bits } else { NEVER }
+    }
+
+    fn is_admissible(&self) -> bool {
+        true
+    }
+
+    fn is_consistent(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_a_guide_has_found_is_told_also_if_nobody_else_finds_it() {
+    // No search without a guide gets through these states within the memory.
+    let needle = Needle { bits: 28, wrong: 0x0765_4321 };
+    let limits = Limits { memory: Some(16 << 20), ..Limits::default() };
+    let request = Request { errors: 1, limits, threads: 1, ..Request::default() };
+    let (outcome, answered) =
+        sweep(&needle, &needle, Some(&needle), &mut (), &request, &mut |_| {});
+    assert_eq!((outcome.errors.len(), answered), (1, Answered::Greedy));
+    assert_eq!(outcome.errors[0].steps.len(), 28);
+}
+
+#[test]
+fn what_a_guide_has_found_is_told_as_shortly_as_can_be() {
+    let needle = Needle { bits: 16, wrong: 0x4321 };
+    for keep in [Keep::Exact, Keep::Tree] {
+        let request = Request { errors: 1, keep, ..Request::default() };
+        let (outcome, answered) =
+            sweep(&needle, &needle, Some(&needle), &mut (), &request, &mut |_| {});
+        assert_eq!(answered, Answered::BreadthFirst);
+        assert!(outcome.errors[0].shortest && outcome.errors[0].steps.len() == 16);
+    }
+}

@@ -1,0 +1,149 @@
+//! Searches that go by a guide, or by chance, on models whose errors are known.
+
+use std::path::Path;
+
+use spinward::{Check, Error, Guide, Model, Property, ReasonCode, Report, Search, Store, Verdict};
+use spinward_promela::Options;
+
+/// Models with an error, each with parameters.
+const WRONG: [(&str, &[(&str, &str)]); 4] = [
+    ("philosophers_deadlock.pml", &[]),
+    ("peterson_tso.pml", &[]),
+    ("lock_order.pml", &[]),
+    ("pots.pml", &[("BUG", "1")]),
+];
+
+fn check<'a>(file: &str, defines: &[(&str, &str)]) -> Check<'a> {
+    let defines = defines.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    let options = Options { defines: defines.collect(), ..Options::default() };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let model = Model::load(&folder.join(file), &options).expect("a correct text");
+    Check::new(model).property(Property::Safety).memory(1 << 30)
+}
+
+fn codes(report: &Report) -> Vec<ReasonCode> {
+    report.reasons.iter().map(|reason| reason.code).collect()
+}
+
+#[test]
+fn deepening_finds_what_breadth_first_search_does() {
+    for (file, defines) in WRONG {
+        let wide = check(file, defines).search(Search::Bfs).run().unwrap();
+        let deep = check(file, defines).search(Search::Ida).run().unwrap();
+        assert_eq!((deep.search, &*deep.guide, deep.store), ("ida", "formula", "exact"));
+        assert!(deep.errors[0].shortest, "{file}");
+        assert_eq!(deep.errors[0].steps, wide.errors[0].steps, "{file}");
+        // The estimate may count too much, and may still be asked for a shortest run.
+        let heavy = || check(file, defines).search(Search::Ida).weight(3.0);
+        let (some, shortest) = (heavy().run().unwrap(), heavy().shortest(true).run().unwrap());
+        assert!(!some.errors[0].shortest && some.errors[0].steps <= 3 * wide.errors[0].steps);
+        assert!(shortest.errors[0].shortest);
+        assert_eq!(shortest.errors[0].steps, wide.errors[0].steps, "{file}");
+    }
+    let report = check("pots.pml", &[("CALLS", "1")]).search(Search::Ida).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn a_part_is_enough_for_these_errors() {
+    for (file, defines) in WRONG {
+        let shortest = check(file, defines).search(Search::Bfs).run().unwrap().errors[0].steps;
+        for search in [Search::Beam, Search::Hill, Search::Random, Search::Swarm] {
+            let run = || check(file, defines).search(search).run().unwrap();
+            let report = run();
+            assert_eq!(report.verdict, Verdict::Violated, "{file}, {search}");
+            assert_eq!(report.search, search.name());
+            let error = &report.errors[0];
+            assert!(!error.shortest && error.steps >= shortest, "{file}, {search}");
+            assert_eq!(error.run, run().errors[0].run, "{file}, {search}");
+            let directed = search != Search::Swarm;
+            assert_eq!(directed, report.guide != "none", "{file}, {search}");
+            assert_eq!(directed, report.statistics.estimates.is_some(), "{file}, {search}");
+        }
+    }
+}
+
+#[test]
+fn what_was_left_out_is_said() {
+    let model = || check("pots.pml", &[("CALLS", "1")]);
+    let wide = model().search(Search::Beam).width(1_000_000).run().unwrap();
+    assert_eq!(wide.verdict, Verdict::Verified);
+    let narrow = model().search(Search::Beam).width(3).run().unwrap();
+    assert_eq!(narrow.verdict, Verdict::Incomplete);
+    assert_eq!(codes(&narrow), [ReasonCode::LeftOut]);
+    let message = &narrow.reasons[0].message;
+    assert!(message.ends_with("as of each level only the best 3 are kept"), "{message}");
+    let left_out = narrow.statistics.states - narrow.statistics.expanded;
+    assert!(message.starts_with(&format!("{left_out} states left out")), "{message}");
+
+    let walks = model().search(Search::Random).max_depth(100).run().unwrap();
+    assert_eq!((walks.verdict, codes(&walks)), (Verdict::Incomplete, vec![ReasonCode::LeftOut]));
+    assert_eq!(walks.store, "stack");
+    let swarm = model().search(Search::Swarm).run().unwrap();
+    assert_eq!((swarm.verdict, codes(&swarm)), (Verdict::Incomplete, vec![ReasonCode::Lossy]));
+    assert_eq!((swarm.store, swarm.recommendation), ("bitstate", None));
+    let lossy = model().search(Search::Ida).store(Store::Bitstate).run().unwrap();
+    assert_eq!((lossy.verdict, codes(&lossy)), (Verdict::Incomplete, vec![ReasonCode::Lossy]));
+    assert_eq!(lossy.store, "bitstate");
+}
+
+#[test]
+fn a_swarm_answers_the_same_for_any_threads() {
+    let run = |seed, threads| {
+        let check = check("pots.pml", &[("BUG", "1")]).search(Search::Swarm);
+        let report = check.seed(seed).threads(threads).run().unwrap();
+        (report.errors[0].run.clone(), report.statistics.states, report.statistics.transitions)
+    };
+    assert_eq!(run(1, 1), run(1, 2));
+    assert_eq!(run(1, 1), run(1, 4));
+    assert_ne!(run(1, 1), run(2, 1));
+}
+
+#[test]
+fn bits_find_an_error_where_all_states_are_too_many() {
+    let search = |search, store| {
+        let model = || check("philosophers_deadlock.pml", &[("N", "10")]);
+        // What the program itself takes is no matter here.
+        let own = model().max_states(1).search(Search::Bfs).run().unwrap().statistics.peak_memory;
+        model().search(search).store(store).memory(own + (11 << 20)).run().unwrap()
+    };
+    let all = search(Search::Astar, Store::Exact);
+    assert_eq!((all.verdict, codes(&all)), (Verdict::Incomplete, vec![ReasonCode::Memory]));
+    let bits = search(Search::Ida, Store::Bitstate);
+    assert_eq!(bits.verdict, Verdict::Violated, "{:?}", bits.reasons);
+    assert!(!bits.errors[0].shortest);
+}
+
+#[test]
+fn options_fit_their_search() {
+    let model = || check("lock_order.pml", &[]);
+    let wrong = |check: Check<'_>| match check.run() {
+        Err(Error::Usage(message)) => message,
+        other => panic!("{other:?}"),
+    };
+    let message = wrong(model().search(Search::Astar).weight(2.0));
+    assert_eq!(
+        message,
+        "the search 'astar' takes no weight; use --weight with --search wastar or ida"
+    );
+    let message = wrong(model().search(Search::Hill).width(2));
+    assert_eq!(message, "the search 'hill' takes no width; use --width with --search beam");
+    let message = wrong(model().search(Search::Ida).seed(2));
+    assert_eq!(message, "the search 'ida' takes no seed; use --seed with --search random or swarm");
+    wrong(model().search(Search::Beam).width(0));
+    let guide: Guide = "active".parse().unwrap();
+    wrong(model().search(Search::Swarm).guide(guide));
+    for search in [Search::Beam, Search::Hill, Search::Random, Search::Swarm] {
+        assert!(wrong(model().search(search).shortest(true)).contains("--shortest"));
+    }
+    for store in [Store::Bitstate, Store::Compact, Store::Stack] {
+        wrong(model().search(Search::Beam).store(store));
+        wrong(model().search(Search::Hill).store(store));
+        wrong(model().search(Search::Random).store(store));
+    }
+    for store in [Store::Exact, Store::Tree, Store::Stack] {
+        wrong(model().search(Search::Swarm).store(store));
+    }
+    wrong(model().search(Search::Ida).store(Store::Stack));
+    wrong(model().search(Search::Ida).store(Store::Bitstate).shortest(true));
+}
