@@ -251,7 +251,7 @@ fn full() -> Way {
     Way { asked: Asked::All, options: [&AS_IT_STANDS[..], &more].concat() }
 }
 
-/// Searches that leave out states: by default in every order and engine, and what leaves them out each
+/// Searches that leave out states: by default in every order and engine, by a guide, and what leaves them out each
 /// alone; and transactions.
 fn searches(seed: u64, has_invariant: bool) -> Vec<Way> {
     let orders = ["dfs", "bfs", "sweep"];
@@ -263,6 +263,10 @@ fn searches(seed: u64, has_invariant: bool) -> Vec<Way> {
         }
     }
     let order = |n: u64| orders[(n % 3) as usize];
+    let (directed, guides) =
+        (["astar", "greedy", "ida"], ["formula", "active", "deadlock", "fsm-sum", "coverage"]);
+    let guide = guides[(seed / 3 % 5) as usize];
+    searches.push(vec!["--search", directed[(seed % 3) as usize], "--guide", guide]);
     searches.push(vec!["--optimize", "none", "--por", "on", "--search", order(seed)]);
     searches.push(vec!["--optimize", "full", "--por", "off", "--search", order(seed / 3)]);
     let all = searches.into_iter().map(|options| Way { asked: Asked::All, options });
