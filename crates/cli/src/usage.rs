@@ -12,8 +12,7 @@ use crate::terminal::{self, Failure};
 const LATER_COMMANDS: [&str; 3] = ["types", "serve", "lsp"];
 
 /// Options that are promised and not there yet, each with its command.
-const LATER_OPTIONS: [(&str, &str); 8] = [
-    ("check", "--weight"),
+const LATER_OPTIONS: [(&str, &str); 7] = [
     ("check", "--disk"),
     ("check", "--resume"),
     ("check", "--report"),

@@ -46,7 +46,7 @@ fn what_is_not_there_yet_is_told() {
         let message = format!("the command '{command}' is not available yet");
         place.run(&[command, "good.pml"]).code(2).err(&message);
     }
-    for option in ["--weight=2", "--disk=d", "--report=r"] {
+    for option in ["--disk=d", "--report=r"] {
         let (name, _) = option.split_once('=').unwrap_or((option, ""));
         let message = format!("the option '{name}' is not available yet");
         place.run(&["check", option, "good.pml"]).code(2).err(&message);
@@ -54,6 +54,9 @@ fn what_is_not_there_yet_is_told() {
     place.run(&["trail", "--msc", "f.svg", "good.pml", "t"]).code(2).err("not available yet");
     place.run(&["graph", "--states", "good.pml"]).code(2).err("not available yet");
     place.run(&["graph", "--weight", "2", "good.pml"]).code(2).err("unexpected argument");
+    for option in ["--weight=2", "--width=2", "--seed=2"] {
+        place.run(&["check", option, "good.pml"]).code(2).err("the search 'auto' takes no");
+    }
 }
 
 #[test]
