@@ -8,6 +8,7 @@
 pub mod beam;
 pub mod best_first;
 mod chance;
+mod fresh;
 pub mod hill;
 pub mod ida;
 mod known;

@@ -50,6 +50,18 @@ impl<P> Findings<P> {
         }
     }
 
+    /// An error was met, after a run of this length; the shortest is kept.
+    pub fn meet(&mut self, violation: Violation, length: u32, path: P) {
+        match self.known(violation) {
+            Some(example) if example.length <= length => {}
+            Some(example) => *example = Example { violation, length, path, ..*example },
+            None => self.add(violation, length, path),
+        }
+        if let Some(example) = self.known(violation) {
+            example.occurrences += 1;
+        }
+    }
+
     /// In the order they were met.
     pub fn examples(&self) -> impl Iterator<Item = &Example<P>> {
         self.examples.iter()

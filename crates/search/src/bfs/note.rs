@@ -130,17 +130,6 @@ impl Notes {
             return;
         }
         self.counts.errors += 1;
-        match self.findings.known(violation) {
-            Some(example) if example.length <= length => {}
-            Some(example) => {
-                example.violation = violation;
-                example.length = length;
-                example.path = position;
-            }
-            None => self.findings.add(violation, length, position),
-        }
-        if let Some(example) = self.findings.known(violation) {
-            example.occurrences += 1;
-        }
+        self.findings.meet(violation, length, position);
     }
 }

@@ -24,14 +24,14 @@
 use std::time::Instant;
 
 use spinward_guide::{NEVER, Room, Unguided, Way};
-use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_machine::{System, Violation, system::length};
 use spinward_store::{Bytes, Flags, Full, Numbers, Store, Worker};
 
+use super::fresh::{Expansion, Fresh};
 use super::open::{Open, Waiting};
 use super::{Directed, Range};
-use crate::buffer::Buffer;
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, Memory, Watch, bound, longer, unless_hit};
+use crate::limits::{Limit, Memory, Watch, bound, longer};
 use crate::outcome::{Counts, Found, Keep, Outcome, Progress, Request, Stopped};
 use crate::rebuild::{Goal, Order, follow};
 use crate::whole::look_again;
@@ -186,25 +186,6 @@ struct BestFirst<'a, S, T> {
     state: Vec<u8>,
 }
 
-/// What came of an expansion.
-struct Fresh {
-    successors: Buffer<Successor>,
-    bytes: Buffer<u8>,
-    steps: Buffer<Step>,
-    violations: Buffer<(Violation, u32)>,
-}
-
-#[derive(Clone, Copy)]
-struct Successor {
-    /// Where it ends in the bytes, and its steps in those.
-    bytes: usize,
-    steps: usize,
-    /// What the store knows of its key.
-    prepared: u64,
-    /// The length of the way to it.
-    length: usize,
-}
-
 impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
     fn new(
         system: &'a S,
@@ -244,12 +225,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             range: Range::of(0),
             beyond: false,
             findings: Findings::new(),
-            fresh: Fresh {
-                successors: Buffer::new(&memory),
-                bytes: Buffer::new(&memory),
-                steps: Buffer::new(&memory),
-                violations: Buffer::new(&memory),
-            },
+            fresh: Fresh::new(&memory),
             key: Vec::new(),
             state,
             memory,
@@ -355,29 +331,22 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
 
     /// Notes what came of an expansion. Errors are noted also past a limit: they were found.
     fn take_fresh(&mut self, parent: u32, length: u32) -> Result<(), Limit> {
-        let violations = std::mem::replace(&mut self.fresh.violations, Buffer::new(&self.memory));
-        for &(violation, by) in violations.iter() {
+        let mut fresh = std::mem::replace(&mut self.fresh, Fresh::new(&self.memory));
+        for &(violation, by) in fresh.violations.iter() {
             self.meet(violation, longer(length, by as usize), (parent, by));
         }
-        self.fresh.violations = violations;
-        self.fresh.violations.clear();
-
-        let empty = Fresh {
-            successors: Buffer::new(&self.memory),
-            bytes: Buffer::new(&self.memory),
-            steps: Buffer::new(&self.memory),
-            violations: Buffer::new(&self.memory),
-        };
-        let mut fresh = std::mem::replace(&mut self.fresh, empty);
         let reached = self.take_successors(&fresh, parent, length);
-        fresh.successors.clear();
-        fresh.bytes.clear();
-        fresh.steps.clear();
+        fresh.clear();
         self.fresh = fresh;
         reached
     }
 
-    fn take_successors(&mut self, fresh: &Fresh, parent: u32, length: u32) -> Result<(), Limit> {
+    fn take_successors(
+        &mut self,
+        fresh: &Fresh,
+        parent: u32,
+        length_before: u32,
+    ) -> Result<(), Limit> {
         let before = self.estimates.get(parent);
         let (mut byte, mut step) = (0, 0);
         for (index, successor) in (0..).zip(fresh.successors.iter()) {
@@ -387,7 +356,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             self.counts.transitions += 1;
             let key = self.system.key(state);
             let (number, _) = self.store.insert(key, successor.prepared, &mut self.worker)?;
-            let total = longer(length, successor.length);
+            let total = longer(length_before, length(steps));
             if total > self.bound {
                 continue;
             }
@@ -444,18 +413,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             return;
         }
         self.counts.errors += 1;
-        match self.findings.known(violation) {
-            Some(example) if example.length <= length => {}
-            Some(example) => {
-                example.violation = violation;
-                example.length = length;
-                example.path = path;
-            }
-            None => self.findings.add(violation, length, path),
-        }
-        if let Some(example) = self.findings.known(violation) {
-            example.occurrences += 1;
-        }
+        self.findings.meet(violation, length, path);
         if self.proves {
             // Only shorter ones are looked for from now on.
             self.bound = self.bound.min(length.saturating_sub(1));
@@ -491,48 +449,5 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             });
         }
         Outcome { errors, met: 0, counts: self.counts, stopped, truncated }
-    }
-}
-
-/// Takes the successors of one state.
-struct Expansion<'e, S, T> {
-    system: &'e S,
-    store: &'e T,
-    memory: &'e Memory,
-    worker: &'e mut Worker,
-    fresh: &'e mut Fresh,
-    /// What broke the expansion off.
-    limit: Option<Limit>,
-}
-
-impl<S: System, T: Store> Expansion<'_, S, T> {
-    fn add(&mut self, state: &[u8], steps: &[Step]) -> Result<(), Limit> {
-        let prepared = self.store.prepare(self.system.key(state), self.worker)?;
-        self.store.prefetch(prepared);
-        self.fresh.bytes.extend_from_slice(state)?;
-        self.fresh.steps.extend_from_slice(steps)?;
-        self.fresh.successors.push(Successor {
-            bytes: self.fresh.bytes.len(),
-            steps: self.fresh.steps.len(),
-            prepared,
-            length: length(steps),
-        })
-    }
-}
-
-impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        let added = self.add(state, steps);
-        unless_hit(added, &mut self.limit)
-    }
-
-    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        let added = self.fresh.violations.push((violation, longer(0, length(steps))));
-        unless_hit(added, &mut self.limit)
-    }
-
-    fn working(&mut self, bytes: usize) -> Flow {
-        let lent = self.memory.lend(bytes as u64);
-        unless_hit(lent, &mut self.limit)
     }
 }

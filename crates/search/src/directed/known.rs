@@ -3,12 +3,13 @@
 //! *Cost*: besides its key, 8 bytes for each state: where it was reached from, and which of the successors there it is.
 
 use spinward_guide::{Room, Way};
-use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_machine::{System, Violation, system::length};
 use spinward_store::{Bytes, Full, Numbers, Store, Worker};
 
+use super::fresh::{Expansion, Fresh};
 use super::{Directed, Range};
 use crate::buffer::Buffer;
-use crate::limits::{Limit, Memory, Watch, bound, longer, unless_hit};
+use crate::limits::{Limit, Memory, Watch, bound, longer};
 use crate::outcome::{Counts, Request};
 
 /// A state that was reached by a run of some length, and how far it seems to be from an error.
@@ -44,41 +45,6 @@ pub(super) struct Known<'a, S, T> {
     pub range: Range,
     /// Whether the bound cut off a state or an error.
     pub truncated: bool,
-}
-
-/// What came of an expansion.
-struct Fresh {
-    successors: Buffer<Successor>,
-    bytes: Buffer<u8>,
-    steps: Buffer<Step>,
-    violations: Buffer<(Violation, u32)>,
-}
-
-#[derive(Clone, Copy)]
-struct Successor {
-    /// Where it ends in the bytes, and its steps in those.
-    bytes: usize,
-    steps: usize,
-    /// What the store knows of its key.
-    prepared: u64,
-}
-
-impl Fresh {
-    fn new(memory: &Memory) -> Self {
-        Self {
-            successors: Buffer::new(memory),
-            bytes: Buffer::new(memory),
-            steps: Buffer::new(memory),
-            violations: Buffer::new(memory),
-        }
-    }
-
-    fn clear(&mut self) {
-        self.successors.clear();
-        self.bytes.clear();
-        self.steps.clear();
-        self.violations.clear();
-    }
 }
 
 impl<'a, S: System, T: Store> Known<'a, S, T> {
@@ -234,44 +200,5 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
         }
         path.reverse();
         path
-    }
-}
-
-/// Takes the successors of one state.
-struct Expansion<'e, S, T> {
-    system: &'e S,
-    store: &'e T,
-    memory: &'e Memory,
-    worker: &'e mut Worker,
-    fresh: &'e mut Fresh,
-    /// What broke the expansion off.
-    limit: Option<Limit>,
-}
-
-impl<S: System, T: Store> Expansion<'_, S, T> {
-    fn add(&mut self, state: &[u8], steps: &[Step]) -> Result<(), Limit> {
-        let prepared = self.store.prepare(self.system.key(state), self.worker)?;
-        self.store.prefetch(prepared);
-        self.fresh.bytes.extend_from_slice(state)?;
-        self.fresh.steps.extend_from_slice(steps)?;
-        let (bytes, steps) = (self.fresh.bytes.len(), self.fresh.steps.len());
-        self.fresh.successors.push(Successor { bytes, steps, prepared })
-    }
-}
-
-impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        let added = self.add(state, steps);
-        unless_hit(added, &mut self.limit)
-    }
-
-    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        let added = self.fresh.violations.push((violation, longer(0, length(steps))));
-        unless_hit(added, &mut self.limit)
-    }
-
-    fn working(&mut self, bytes: usize) -> Flow {
-        let lent = self.memory.lend(bytes as u64);
-        unless_hit(lent, &mut self.limit)
     }
 }

@@ -1,0 +1,86 @@
+//! What comes of an expansion, before any of it is looked up.
+//!
+//! To look a state up costs a wait for memory. So all successors of a state are hashed while it is expanded, which brings what will be
+//! looked at into the cache.
+
+use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_store::{Store, Worker};
+
+use crate::buffer::Buffer;
+use crate::limits::{Limit, Memory, longer, unless_hit};
+
+/// What came of an expansion.
+pub(super) struct Fresh {
+    pub successors: Buffer<Successor>,
+    pub bytes: Buffer<u8>,
+    pub steps: Buffer<Step>,
+    /// With the lengths of the ways to them.
+    pub violations: Buffer<(Violation, u32)>,
+}
+
+/// A successor that was not looked up yet.
+#[derive(Clone, Copy)]
+pub(super) struct Successor {
+    /// Where it ends in the bytes, and its steps in those.
+    pub bytes: usize,
+    pub steps: usize,
+    /// What the store knows of its key.
+    pub prepared: u64,
+}
+
+impl Fresh {
+    pub fn new(memory: &Memory) -> Self {
+        Self {
+            successors: Buffer::new(memory),
+            bytes: Buffer::new(memory),
+            steps: Buffer::new(memory),
+            violations: Buffer::new(memory),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.successors.clear();
+        self.bytes.clear();
+        self.steps.clear();
+        self.violations.clear();
+    }
+}
+
+/// Takes the successors of one state.
+pub(super) struct Expansion<'e, S, T> {
+    pub system: &'e S,
+    pub store: &'e T,
+    pub memory: &'e Memory,
+    pub worker: &'e mut Worker,
+    pub fresh: &'e mut Fresh,
+    /// What broke the expansion off.
+    pub limit: Option<Limit>,
+}
+
+impl<S: System, T: Store> Expansion<'_, S, T> {
+    fn add(&mut self, state: &[u8], steps: &[Step]) -> Result<(), Limit> {
+        let prepared = self.store.prepare(self.system.key(state), self.worker)?;
+        self.store.prefetch(prepared);
+        self.fresh.bytes.extend_from_slice(state)?;
+        self.fresh.steps.extend_from_slice(steps)?;
+        let (bytes, steps) = (self.fresh.bytes.len(), self.fresh.steps.len());
+        self.fresh.successors.push(Successor { bytes, steps, prepared })
+    }
+}
+
+impl<S: System, T: Store> Sink for Expansion<'_, S, T> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        let added = self.add(state, steps);
+        unless_hit(added, &mut self.limit)
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        let added = self.fresh.violations.push((violation, longer(0, length(steps))));
+        unless_hit(added, &mut self.limit)
+    }
+
+    fn working(&mut self, bytes: usize) -> Flow {
+        let lent = self.memory.lend(bytes as u64);
+        unless_hit(lent, &mut self.limit)
+    }
+}
