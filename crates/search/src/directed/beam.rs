@@ -8,7 +8,7 @@
 //! *Invariant*: a state is kept, and expanded, once. One that was left out can be kept later, when another run comes to it; the runs to those
 //! that are kept never change.
 //!
-//! *Cost*: besides what [`super::known`] takes, four bytes and a bit for each state, and 32 for each of two levels.
+//! *Cost*: besides what `known.rs` takes, four bytes and a bit for each state, and 32 for each of two levels.
 
 use spinward_machine::System;
 use spinward_store::{Exact, Flags, Full, Numbers, Store, Tree};

@@ -7,7 +7,7 @@
 //! *Invariant*: estimates become smaller with each climb, so there are at most as many as the first estimate is large. The way to where a
 //! climb begins is known by its successors; what is known of states within a climb may change with the next.
 //!
-//! *Cost*: besides what [`super::known`] takes, four bytes and a bit for each state, and 12 for those that a climb has
+//! *Cost*: besides what `known.rs` takes, four bytes and a bit for each state, and 12 for those that a climb has
 //! come to. A state may be expanded in every climb.
 
 use spinward_machine::System;
