@@ -97,8 +97,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
-    /// How far a state is from an error, for astar, wastar, greedy, ida, beam, hill and random; see below [default: chosen from the
-    /// property]
+    /// How far a state is from an error, for astar, wastar, greedy, ida, beam, hill and random; see below
+    /// [default: chosen from the property]
     #[arg(long, value_name = "NAME[=ARG]", help_heading = "How to search")]
     guide: Option<Guide>,
 

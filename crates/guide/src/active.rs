@@ -1,7 +1,7 @@
 //! How many processes can move.
 //!
-//! *Idea*: in a deadlock nobody can, so a state in which few can is near to one (Edelkamp, Lluch Lafuente and Leue 2004,
-//! section 4, *active processes*).
+//! *Idea*: in a deadlock nobody can, so a state in which few can is near to one (Edelkamp, Lluch Lafuente and Leue
+//! 2004, section 4, *active processes*).
 //!
 //! *Properties*: not admissible, since one step may block many at once.
 //!

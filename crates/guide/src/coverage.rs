@@ -1,7 +1,7 @@
 //! How often the statement that leads to a state was seen before.
 //!
-//! *Idea*: errors hide where nobody has looked: statements that were taken seldom come first (the branch-count heuristic of
-//! Groce and Visser, *Heuristics for model checking Java programs*, 2004).
+//! *Idea*: errors hide where nobody has looked: statements that were taken seldom come first (the branch-count
+//! heuristic of Groce and Visser, *Heuristics for model checking Java programs*, 2004).
 //!
 //! *Properties*: not admissible, it knows no error at all; it depends on what was looked at before.
 //!

@@ -1,14 +1,15 @@
 //! How far processes are from waiting for each other.
 //!
-//! *Idea*: in a deadlock each process is in a dangerous state, in which nothing it could do is possible. For each process the
-//! nearest such state counts: the steps to get there, and those until all its statements are impossible; then
-//! processes are added up (Edelkamp, Lluch Lafuente and Leue 2004, section 4, *characterization of deadlocks*). Dangerous are
-//! all states in which a process may have to wait, or in a process with labels `danger...` those only.
+//! *Idea*: in a deadlock each process is in a dangerous state, in which nothing it could do is possible. For each
+//! process the nearest such state counts: the steps to get there, and those until all its statements are
+//! impossible; then processes are added up (Edelkamp, Lluch Lafuente and Leue 2004, section 4, *characterization
+//! of deadlocks*). Dangerous are all states in which a process may have to wait, or in a process with labels
+//! `danger...` those only.
 //!
 //! *Properties*: not admissible: processes are not independent, and a step may make many statements impossible.
 //!
-//! *Cost*: for each process and each of its dangerous states the guards there. More than
-//! [`MAX_DANGERS`] of these in a process do not count one by one: then the nearest is taken, and whether its process can move.
+//! *Cost*: for each process and each of its dangerous states the guards there. More than [`MAX_DANGERS`] of these
+//! in a process do not count one by one: then the nearest is taken, and whether its process can move.
 
 use spinward_machine::{Look, Machine, Sight, System};
 use spinward_program::blocking::{marked, may_block};
@@ -61,7 +62,8 @@ struct Danger {
 enum Blocked {
     /// Because its guard is false.
     Guard(Term),
-    /// Because of something that is known only when the process is there: who is ready for a rendezvous, which channel it is.
+    /// Because of something that is known only when the process is there: who is ready for a rendezvous, which
+    /// channel it is.
     Seen(TransitionId),
 }
 

@@ -5,9 +5,9 @@
 //! part, and from the distances of control states (Edelkamp, Lluch Lafuente and Leue 2004, figures 8 to 10; for
 //! counters the refinement mentioned there).
 //!
-//! *Properties*: with the largest part of each conjunction, the default, it is admissible and consistent; then what else
-//! can go wrong counts too: the nearest error of any kind. With `sum` the parts are added, which may be too much but
-//! tells more states apart, and only assertions, invariants and formulas count.
+//! *Properties*: with the largest part of each conjunction, the default, it is admissible and consistent; then
+//! what else can go wrong counts too: the nearest error of any kind. With `sum` the parts are added, which may be
+//! too much but tells more states apart, and only assertions, invariants and formulas count.
 //!
 //! *Cost*: one look at the variables of each condition, for assertions once for each process.
 

@@ -1,9 +1,10 @@
 //! How far processes are, in their automata, from where something goes wrong.
 //!
-//! *Idea*: only where processes are is looked at, not at any variable (Edelkamp, Lluch Lafuente and Leue 2004, section 4;
-//! the FSM distance of Edelkamp and Mehler, *Directed C++ program verification*, 2003). For an assertion the nearest process
-//! counts; for an invalid end state all processes do, as each must come to where it can wait: `fsm` takes the one that is
-//! farthest, `fsm-sum` adds them up. A condition that does not speak of where processes are counts as one step.
+//! *Idea*: only where processes are is looked at, not at any variable (Edelkamp, Lluch Lafuente and Leue 2004,
+//! section 4; the FSM distance of Edelkamp and Mehler, *Directed C++ program verification*, 2003). For an
+//! assertion the nearest process counts; for an invalid end state all processes do, as each must come to where it
+//! can wait: `fsm` takes the one that is farthest, `fsm-sum` adds them up. A condition that does not speak of
+//! where processes are counts as one step.
 //!
 //! *Properties*: both are admissible and consistent. A step is made by one process, and a rendezvous counts as two
 //! steps, so that a sum over processes never is too much.

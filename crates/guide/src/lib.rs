@@ -51,7 +51,8 @@ pub struct Room {
 
 /// Estimates how far states are from an error.
 pub trait Guide: Sync {
-    /// How many steps more a run takes, perhaps, from a state that was reached in some way; [`NEVER`] if none leads to an error.
+    /// How many steps more a run takes, perhaps, from a state that was reached in some way; [`NEVER`] if none
+    /// leads to an error.
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32;
 
     /// Whether no estimate is more than the true number.

@@ -1,8 +1,8 @@
 //! How many messages are on their way.
 //!
-//! *Idea*: processes that wait for messages wait for ever when there are none left (Lin, Chu and Liu, *Protocol verification
-//! using reachability analysis*, 1987). With `full` the other way round: how many more messages channels have room for, for
-//! errors that show when these are full.
+//! *Idea*: processes that wait for messages wait for ever when there are none left (Lin, Chu and Liu, *Protocol
+//! verification using reachability analysis*, 1987). With `full` the other way round: how many more messages
+//! channels have room for, for errors that show when these are full.
 //!
 //! *Properties*: not admissible, since an error need not wait for messages.
 //!

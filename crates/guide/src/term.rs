@@ -44,8 +44,8 @@ pub enum Term {
     Known(bool),
     /// All of these.
     All(Vec<Term>),
-    /// Processes, each of which is in one of these once, are in local states. Each step is one of one process, and a rendezvous counts as
-    /// two, so these add up; also if some of them are still to be created, by others.
+    /// Processes, each of which is in one of these once, are in local states. Each step is one of one process, and
+    /// a rendezvous counts as two, so these add up; also if some of them are still to be created, by others.
     Places(Vec<Term>),
     /// One of these.
     Any(Vec<Term>),

@@ -102,7 +102,8 @@ impl Look<'_> {
         context.matches(args, fields, field, &mut Mistakes::new()).ok()
     }
 
-    /// Whether a statement of a process could be taken, as far as that is sure: a rendezvous needs somebody who answers.
+    /// Whether a statement of a process could be taken, as far as that is sure: a rendezvous needs somebody who
+    /// answers.
     pub fn is_possible(&self, process: usize, id: TransitionId) -> bool {
         let machine = self.context.machine;
         let context = Context { process: Some(process), ..self.context };

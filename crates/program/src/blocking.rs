@@ -1,8 +1,9 @@
 //! Where a process may have to wait.
 //!
 //! In a deadlock each process waits, or is gone. A local state is *dangerous* if none of its transitions is always
-//! possible (Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of communication
-//! protocols*, 2004, section 4). Users who know better mark those that matter with labels `danger...`.
+//! possible (Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of
+//! communication protocols*, 2004, section 4). Users who know better mark those that matter with labels
+//! `danger...`.
 
 use crate::Program;
 use crate::ir::{Action, Automaton, Expr, StateId};

@@ -1,9 +1,9 @@
 //! How fast values change.
 //!
-//! *Idea*: a variable that is only ever counted up and down by constants needs as many steps to come to a value
-//! as these allow (the refinement proposed in Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model
-//! checking in the validation of communication protocols*, 2004, section 4, after figure 9). The same goes for the number
-//! of messages in a channel that is always the same one.
+//! *Idea*: a variable that is only ever counted up and down by constants needs as many steps to come to a value as
+//! these allow (the refinement proposed in Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model
+//! checking in the validation of communication protocols*, 2004, section 4, after figure 9). The same goes for the
+//! number of messages in a channel that is always the same one.
 
 use crate::Program;
 use crate::access::written;
@@ -19,8 +19,9 @@ pub struct Rate {
     pub down: u32,
 }
 
-/// How fast an expression of a body, or of none, changes while its process lives; none if a single step may do anything. If
-/// it is to be `sure`, a small number that is counted both up and down is one that may do anything: it comes round.
+/// How fast an expression of a body, or of none, changes while its process lives; none if a single step may do
+/// anything. If it is to be `sure`, a small number that is counted both up and down is one that may do anything:
+/// it comes round.
 pub fn rate(program: &Program, body: Option<BodyId>, expr: &Expr, sure: bool) -> Option<Rate> {
     match expr {
         Expr::Const(_) => Some(Rate::default()),

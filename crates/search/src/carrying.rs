@@ -5,12 +5,12 @@
 //! ([`crate::directed::ida`]). What is remembered beside the stack is a [`Recall`], and which way the
 //! search takes is a [`Course`].
 //!
-//! *Idea*: as in [`crate::dfs`], a state is expanded when the search comes to it, its successors
-//! wait on the stack, the first on top, and count when the search descends into them: the order is
-//! SPIN's, unless the course is another. Beside the entry of each lies what changes the state it was reached from into it, and
-//! back ([`crate::delta`]), so that only one state is there in full. Successors are hashed while the
-//! state is expanded, and looked up when it is: what that needs is then on its way into the cache.
-//! One that is unknown is looked up again when its turn comes.
+//! *Idea*: as in [`crate::dfs`], a state is expanded when the search comes to it, its successors wait on the
+//! stack, the first on top, and count when the search descends into them: the order is SPIN's, unless the course
+//! is another. Beside the entry of each lies what changes the state it was reached from into it, and back
+//! ([`crate::delta`]), so that only one state is there in full. Successors are hashed while the state is expanded,
+//! and looked up when it is: what that needs is then on its way into the cache. One that is unknown is looked up
+//! again when its turn comes.
 //!
 //! *Invariant*: the open entries of the stack are, from the bottom, the states of the current run,
 //! and `current` is the last of them. The delta of an entry is to the open entry below it; it begins

@@ -1,9 +1,10 @@
 //! Searches that look first where an error seems near.
 //!
-//! A [guide](spinward_guide::Guide) tells how far a state is from an error; the searches here differ in what they make of it:
-//! [`best_first`] keeps all states and takes the best, which is A* if the length of the run so far counts too; [`ida`] finds the
-//! runs of A* depth first. The others do not look at everything: [`beam`] keeps the best states of each level, [`hill`] goes on from the
-//! first that is better, [`random`] walks, and [`swarm`] goes by chance alone, depth first, in many ways at once.
+//! A [guide](spinward_guide::Guide) tells how far a state is from an error; the searches here differ in what they
+//! make of it: [`best_first`] keeps all states and takes the best, which is A* if the length of the run so far
+//! counts too; [`ida`] finds the runs of A* depth first. The others do not look at everything: [`beam`] keeps the
+//! best states of each level, [`hill`] goes on from the first that is better, [`random`] walks, and [`swarm`] goes
+//! by chance alone, depth first, in many ways at once.
 
 pub mod beam;
 pub mod best_first;

@@ -8,8 +8,8 @@
 //! with ten times as many states as the time before; so none costs much more than the best one
 //! alone, and the answer depends on no clock.
 //!
-//! If one error is enough, a guide looks for it for a moment once there turn out to be many states (`probe`): an error that is easy
-//! to find need not wait until a sweep comes by.
+//! If one error is enough, a guide looks for it for a moment once there turn out to be many states (`probe`): an
+//! error that is easy to find need not wait until a sweep comes by.
 //!
 //! *Cost*: without errors that of the sweep; with errors that of the sweep and some three times that
 //! of the search that finds a run first.

@@ -8,9 +8,9 @@ use spinward_store::trim;
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Place, Request, Stopped};
 
-/// After a search whose runs need not be shortest ones, as it left out what makes no difference, or did not expect what it found: if
-/// something is wrong, searches once more, as far as that is. The runs to all errors are shortest ones then, unless a limit was hit
-/// before that was sure.
+/// After a search whose runs need not be shortest ones, as it left out what makes no difference, or did not expect
+/// what it found: if something is wrong, searches once more, as far as that is. The runs to all errors are
+/// shortest ones then, unless a limit was hit before that was sure.
 pub(crate) fn look_again(
     mut outcome: Outcome,
     request: &Request,

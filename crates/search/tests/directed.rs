@@ -1,5 +1,5 @@
-//! Directed searches against Dijkstra's algorithm, on small random graphs with edges of several steps; and what they do at limits,
-//! on graphs without end.
+//! Directed searches against Dijkstra's algorithm, on small random graphs with edges of several steps; and what
+//! they do at limits, on graphs without end.
 
 use std::time::{Duration, Instant};
 
@@ -181,8 +181,8 @@ fn deepen(graph: &Graph, weight: f64, guide: &Table, request: &Request) -> Outco
     ida(graph, &mut (), request, weight, directed, &mut |_| {}).0
 }
 
-/// Searches that may miss something: partial IDA* with tables of three kinds, the second of which is far too small, a beam, hill climbing,
-/// random walks and a swarm.
+/// Searches that may miss something: partial IDA* with tables of three kinds, the second of which is far too
+/// small, a beam, hill climbing, random walks and a swarm.
 const PARTIAL: usize = 7;
 
 fn search_a_part<S: System<Scratch = ()>>(

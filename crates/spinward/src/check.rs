@@ -127,7 +127,8 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// From which number [`Search::Random`] and [`Search::Swarm`] draw all others; by default 0. The same gives the same answer.
+    /// From which number [`Search::Random`] and [`Search::Swarm`] draw all others; by default 0. The same gives
+    /// the same answer.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

@@ -43,8 +43,8 @@ impl Follower {
     /// An automaton whose atoms are, by their number, the conditions that a machine
     /// [watches](crate::Options::watched). It may go on when nobody can move.
     ///
-    /// Searches go where it accepts first: it leaves components as soon as it can, and takes edges with marks. To stay where it waits
-    /// for something, while the whole of the system is looked at, can be tried later.
+    /// Searches go where it accepts first: it leaves components as soon as it can, and takes edges with marks. To
+    /// stay where it waits for something, while the whole of the system is looked at, can be tried later.
     pub fn new(mut automaton: Automaton, stutters: bool) -> Self {
         let found = Components::of(&automaton);
         let components = super::classified(&found);

@@ -1,12 +1,12 @@
 //! Beam search: of each level only the best states.
 //!
-//! Bisiani, *Beam search*, in the *Encyclopedia of artificial intelligence*, 1987. All successors of the states of a level are
-//! the next level, of which only so many are kept that the estimate says are nearest to an error, the first of those that are
-//! as near. So time and memory grow with the depth of an error, not with the number of states; what is left out may have
-//! been the way to it.
+//! Bisiani, *Beam search*, in the *Encyclopedia of artificial intelligence*, 1987. All successors of the states of
+//! a level are the next level, of which only so many are kept that the estimate says are nearest to an error, the
+//! first of those that are as near. So time and memory grow with the depth of an error, not with the number of
+//! states; what is left out may have been the way to it.
 //!
-//! *Invariant*: a state is kept, and expanded, once. One that was left out can be kept later, when another run comes to it; the runs to those
-//! that are kept never change.
+//! *Invariant*: a state is kept, and expanded, once. One that was left out can be kept later, when another run
+//! comes to it; the runs to those that are kept never change.
 //!
 //! *Cost*: besides what `known.rs` takes, four bytes and a bit for each state, and 32 for each of two levels.
 

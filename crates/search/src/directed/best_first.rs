@@ -1,25 +1,29 @@
 //! Best-first search: A*, weighted A* and greedy search.
 //!
-//! Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of communication protocols*,
-//! 2004, sections 3.1 and 3.2. Of all states that wait the one of the lowest rank is expanded. In A* (Hart, Nilsson and Raphael
-//! 1968) the rank is the length of the run so far and the estimate of what is to come; with a weight the
-//! estimate counts more, which is faster and finds runs at most so many times as long as the shortest; in greedy search the estimate is
-//! all. Runs are as long as the user sees them: an atomic sequence is one edge of many steps.
+//! Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of communication
+//! protocols*, 2004, sections 3.1 and 3.2. Of all states that wait the one of the lowest rank is expanded. In A*
+//! (Hart, Nilsson and Raphael 1968) the rank is the length of the run so far and the estimate of what is to come;
+//! with a weight the estimate counts more, which is faster and finds runs at most so many times as long as the
+//! shortest; in greedy search the estimate is all. Runs are as long as the user sees them: an atomic sequence is
+//! one edge of many steps.
 //!
-//! What is wrong shows while a state is expanded. It ends the search if it is not longer than the lowest rank of those that
-//! wait, so that with an admissible guide no shorter run can come; in greedy search at once.
+//! What is wrong shows while a state is expanded. It ends the search if it is not longer than the lowest rank of
+//! those that wait, so that with an admissible guide no shorter run can come; in greedy search at once.
 //!
-//! *Shortest runs with any guide* (Jabbar and Edelkamp, *I/O efficient directed model checking*, 2005, section 4.4): the first
-//! error gives a bound on the length, each better one lowers it, and the search goes on with shorter runs only
-//! until nothing waits.
+//! *Shortest runs with any guide* (Jabbar and Edelkamp, *I/O efficient directed model checking*, 2005, section
+//! 4.4): the first error gives a bound on the length, each better one lowers it, and the search goes on with
+//! shorter runs only until nothing waits.
 //!
-//! *Invariant*: if the guide is consistent, a state that A* expands was reached by a shortest run, so it is expanded once. Otherwise it is
-//! expanded again when a shorter run to it is found, unless lengths do not matter (greedy search).
+//! *Invariant*: if the guide is consistent, a state that A* expands was reached by a shortest run, so it is
+//! expanded once. Otherwise it is expanded again when a shorter run to it is found, unless lengths do not matter
+//! (greedy search).
 //!
-//! *Reduction*: moves may be left out as [`Reduced`](crate::reduced::Reduced) does, which depends on the state alone and on no order. So nothing
-//! is missed, but runs may be longer than need be, and shortest ones are looked for in the whole system.
+//! *Reduction*: moves may be left out as [`Reduced`](crate::reduced::Reduced) does, which depends on the state
+//! alone and on no order. So nothing is missed, but runs may be longer than need be, and shortest ones are looked
+//! for in the whole system.
 //!
-//! *Cost*: besides its key, 16 bytes for each state (length, estimate, and where it was reached from) and 8 while it waits.
+//! *Cost*: besides its key, 16 bytes for each state (length, estimate, and where it was reached from) and 8 while
+//! it waits.
 
 use std::time::Instant;
 
@@ -59,10 +63,11 @@ impl Rank {
     }
 }
 
-/// Searches the best states first; also tells the range of the estimates. If runs are to be shortest ones though the guide does not see to
-/// that, it goes on until that is sure.
+/// Searches the best states first; also tells the range of the estimates. If runs are to be shortest ones though
+/// the guide does not see to that, it goes on until that is sure.
 ///
-/// No guide knows of run-time errors. If A* comes across one, which may be anywhere, what is nearest is looked for without a guide.
+/// No guide knows of run-time errors. If A* comes across one, which may be anywhere, what is nearest is looked for
+/// without a guide.
 pub fn best_first<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -108,8 +113,8 @@ fn once<S: System>(
     started.unwrap_or_else(without_room)
 }
 
-/// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be shortest ones the whole of it too, as
-/// far as that is.
+/// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be
+/// shortest ones the whole of it too, as far as that is.
 #[allow(clippy::too_many_arguments)]
 pub fn best_first_of_less<S: System, W: System>(
     (system, directed): (&S, Directed<'_>),

@@ -1,7 +1,7 @@
 //! Chance that can be repeated.
 //!
-//! SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014): from a seed the same numbers
-//! come everywhere and always. It also gives tables other hash functions ([`Salted`]).
+//! SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014): from a seed the
+//! same numbers come everywhere and always. It also gives tables other hash functions ([`Salted`]).
 
 use spinward_store::{Full, Lossy, Omissions, Set, Worker};
 

@@ -1,7 +1,7 @@
 //! What comes of an expansion, before any of it is looked up.
 //!
-//! To look a state up costs a wait for memory. So all successors of a state are hashed while it is expanded, which brings what will be
-//! looked at into the cache.
+//! To look a state up costs a wait for memory. So all successors of a state are hashed while it is expanded, which
+//! brings what will be looked at into the cache.
 
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
 use spinward_store::{Store, Worker};

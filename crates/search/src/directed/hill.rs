@@ -1,11 +1,12 @@
 //! Enforced hill climbing: on from the first state that is better.
 //!
-//! Hoffmann and Nebel, *The FF planning system*, 2001, section 5. From the state at hand the search looks breadth first until an
-//! expansion comes to one that seems nearer to an error, and goes on from the best of these only. It is over when there is none,
-//! be it that a way was taken from which no error can be reached any more.
+//! Hoffmann and Nebel, *The FF planning system*, 2001, section 5. From the state at hand the search looks breadth
+//! first until an expansion comes to one that seems nearer to an error, and goes on from the best of these only.
+//! It is over when there is none, be it that a way was taken from which no error can be reached any more.
 //!
-//! *Invariant*: estimates become smaller with each climb, so there are at most as many as the first estimate is large. The way to where a
-//! climb begins is known by its successors; what is known of states within a climb may change with the next.
+//! *Invariant*: estimates become smaller with each climb, so there are at most as many as the first estimate is
+//! large. The way to where a climb begins is known by its successors; what is known of states within a climb may
+//! change with the next.
 //!
 //! *Cost*: besides what `known.rs` takes, four bytes and a bit for each state, and 12 for those that a climb has
 //! come to. A state may be expanded in every climb.

@@ -1,21 +1,25 @@
 //! Iterative deepening A*.
 //!
-//! Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of communication protocols*,
-//! 2004, section 3.3 (Korf, *Depth-first iterative-deepening*, 1985). Depth-first searches follow each other, each of which goes no further than
-//! to states of a certain rank, which is the length of the run and the estimate of what is to come; the least rank that was
-//! too high is that of the next. So the runs are those of A*, and no state waits but on the stack.
+//! Edelkamp, Lluch Lafuente and Leue, *Directed explicit-state model checking in the validation of communication
+//! protocols*, 2004, section 3.3 (Korf, *Depth-first iterative-deepening*, 1985). Depth-first searches follow each
+//! other, each of which goes no further than to states of a certain rank, which is the length of the run and the
+//! estimate of what is to come; the least rank that was too high is that of the next. So the runs are those of A*,
+//! and no state waits but on the stack.
 //!
-//! *A table of all states* keeps the length of the shortest run to each; a state is expanded again in the same iteration when a shorter
-//! run comes to it. *With a table that may lose states* (partial IDA*, there too) that cannot be known, so that a state
-//! is visited once in an iteration. Each iteration has an empty table and other hash functions, so that what one loses
-//! the next may find; it is as large as the last one asks for, up to what there is. When nothing is left to deepen, the last one is repeated so, as often as [`SWEEPS`] says.
+//! *A table of all states* keeps the length of the shortest run to each; a state is expanded again in the same
+//! iteration when a shorter run comes to it. *With a table that may lose states* (partial IDA*, there too) that
+//! cannot be known, so that a state is visited once in an iteration. Each iteration has an empty table and other
+//! hash functions, so that what one loses the next may find; it is as large as the last one asks for, up to what
+//! there is. When nothing is left to deepen, the last one is repeated so, as often as [`SWEEPS`] says.
 //!
-//! *Invariant*: an iteration comes to all states to which a run leads on which no rank is higher than its own, if it loses none. With an admissible
-//! guide these are all of a shortest run to an error, so an error that was not found before is found by a run that is
-//! no longer than this rank, which is a shortest one. If no rank was too high, everything was seen.
+//! *Invariant*: an iteration comes to all states to which a run leads on which no rank is higher than its own, if
+//! it loses none. With an admissible guide these are all of a shortest run to an error, so an error that was not
+//! found before is found by a run that is no longer than this rank, which is a shortest one. If no rank was too
+//! high, everything was seen.
 //!
-//! *Cost*: a stack of states as in [`crate::lossy`], with four bytes more for each; in the table of all states four bytes and the key for
-//! each, without what waits or where it was reached from. The time is that of all iterations, of which the last ones are the longest.
+//! *Cost*: a stack of states as in [`crate::lossy`], with four bytes more for each; in the table of all states
+//! four bytes and the key for each, without what waits or where it was reached from. The time is that of all
+//! iterations, of which the last ones are the longest.
 
 use std::time::Instant;
 
@@ -38,8 +42,8 @@ use crate::whole::look_again;
 /// How often partial IDA* looks at everything, with other hash functions each time.
 pub const SWEEPS: u32 = 3;
 
-/// Bytes of a table of bits for each state that the last iteration has seen, and at least; to clear more than that would take longer than the
-/// search. So many lose hardly any, even if there are ten times as many states now.
+/// Bytes of a table of bits for each state that the last iteration has seen, and at least; to clear more than that
+/// would take longer than the search. So many lose hardly any, even if there are ten times as many states now.
 const STATE_BYTES: u64 = 1 << 10;
 const FIRST_TABLE: u64 = 1 << 20;
 
@@ -48,8 +52,8 @@ const NEGLIGIBLE: f64 = 1e-3;
 
 /// Searches with a table of all states; also tells the range of the estimates. The estimate counts by its weight.
 ///
-/// No guide knows of run-time errors. If it comes across one, or if runs are to be shortest ones and the guide does not see to that,
-/// it looks again for the nearest with a guide that does.
+/// No guide knows of run-time errors. If it comes across one, or if runs are to be shortest ones and the guide
+/// does not see to that, it looks again for the nearest with a guide that does.
 pub fn ida<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -76,8 +80,8 @@ pub fn ida<S: System>(
     (outcome, range)
 }
 
-/// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be shortest ones the whole of it too, as
-/// far as that is.
+/// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be
+/// shortest ones the whole of it too, as far as that is.
 pub fn ida_of_less<S: System, W: System>(
     (system, directed): (&S, Directed<'_>),
     (whole, whole_directed): (&W, Directed<'_>),
@@ -188,8 +192,8 @@ fn partial<S: System, T: Lossy>(
     (outcome, course.range, omissions)
 }
 
-/// Searches with higher and higher ranks. What an iteration remembers is made of what the last one did, for its rank; when all was seen, it is
-/// asked whether to look again.
+/// Searches with higher and higher ranks. What an iteration remembers is made of what the last one did, for its
+/// rank; when all was seen, it is asked whether to look again.
 fn deepen<S: System, R: Recall>(
     Start { system, scratch, request, progress }: Start<'_, S>,
     course: &mut Threshold<'_>,
@@ -232,8 +236,8 @@ fn deepen<S: System, R: Recall>(
     (outcome, known)
 }
 
-/// Adds what an iteration found: an error by the run that was found first. States are those of the largest iteration. Where all
-/// was seen before, no limit can change that.
+/// Adds what an iteration found: an error by the run that was found first. States are those of the largest
+/// iteration. Where all was seen before, no limit can change that.
 fn add(all: &mut Option<Outcome>, outcome: Outcome, seen_all: bool) {
     let Some(all) = all else {
         *all = Some(outcome);

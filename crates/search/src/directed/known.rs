@@ -103,7 +103,8 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
         Ok(())
     }
 
-    /// Expands a state. Of its successors those that are `wanted`, each asked for by its number, are [`Known::reached`] from it now.
+    /// Expands a state. Of its successors those that are `wanted`, each asked for by its number, are
+    /// [`Known::reached`] from it now.
     pub fn expand(
         &mut self,
         from: Reached,
@@ -177,8 +178,8 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
         self.fresh.violations.len()
     }
 
-    /// One of them, with the length of the run to it and by how much it is longer than that to the state expanded; none if it is
-    /// beyond the bound.
+    /// One of them, with the length of the run to it and by how much it is longer than that to the state expanded;
+    /// none if it is beyond the bound.
     pub fn violation(&mut self, index: usize, from: Reached) -> Option<(Violation, (u32, u32))> {
         let (violation, by) = self.fresh.violations[index];
         let total = longer(from.length, by as usize);

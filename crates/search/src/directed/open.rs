@@ -1,7 +1,8 @@
 //! The states that wait, the best first.
 //!
-//! Buckets by rank, and in a rank by estimate: of states that rank the same, those come first that are nearer to an error,
-//! and of those the one that was reached last. A state that was reached by a shorter run also stays where it was.
+//! Buckets by rank, and in a rank by estimate: of states that rank the same, those come first that are nearer to
+//! an error, and of those the one that was reached last. A state that was reached by a shorter run also stays
+//! where it was.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Random walks.
 //!
-//! West, *Protocol validation by random state exploration*, 1986. A walk goes on to any successor of the state it is in, until
-//! there is none or it is long enough; then the next one begins. Nothing is remembered, so that no model is too large. With a
-//! guide, successors that seem nearer to an error are more likely.
+//! West, *Protocol validation by random state exploration*, 1986. A walk goes on to any successor of the state it
+//! is in, until there is none or it is long enough; then the next one begins. Nothing is remembered, so that no
+//! model is too large. With a guide, successors that seem nearer to an error are more likely.
 //!
 //! *Invariant*: the same walks for a seed. Each walk draws its own numbers, so they do not depend on those before.
 //!

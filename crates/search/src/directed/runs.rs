@@ -23,8 +23,8 @@ impl Runs {
         Self { findings: Findings::new(), wanted, memory: memory.clone() }
     }
 
-    /// An error shows after a run of this length, so many steps after its last state; `path` leads there. Fails if there are as
-    /// many as are wanted.
+    /// An error shows after a run of this length, so many steps after its last state; `path` leads there. Fails if
+    /// there are as many as are wanted.
     pub fn meet(
         &mut self,
         violation: Violation,

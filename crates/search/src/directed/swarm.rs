@@ -1,11 +1,13 @@
 //! Many depth-first searches, each in an order of its own.
 //!
-//! Holzmann, Joshi and Groce, *Swarm verification*, 2008. Where not everything can be looked at, searches that differ see more than one of
-//! the same cost. Each of these takes the successors of a state in another order, has a table with other hash functions, and
-//! every other one a bound on the depth, smaller ones first. They know nothing of each other, so that any number of threads can run them.
+//! Holzmann, Joshi and Groce, *Swarm verification*, 2008. Where not everything can be looked at, searches that
+//! differ see more than one of the same cost. Each of these takes the successors of a state in another order, has
+//! a table with other hash functions, and every other one a bound on the depth, smaller ones first. They know
+//! nothing of each other, so that any number of threads can run them.
 //!
-//! *Invariant*: what a search finds depends on the seed and its number only, and the first one, by number, that finds as many errors as are asked for
-//! decides. So the answer is the same for all numbers of threads, unless the time ends it.
+//! *Invariant*: what a search finds depends on the seed and its number only, and the first one, by number, that
+//! finds as many errors as are asked for decides. So the answer is the same for all numbers of threads, unless the
+//! time ends it.
 //!
 //! *Cost*: each search may use the same share of the memory. States count as often as searches visit them.
 
@@ -25,8 +27,8 @@ use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 /// How many searches there are.
 pub const SEARCHES: usize = 8;
 
-/// Runs the searches by as many threads as are asked for, each with such a table; also tells how many states were probably lost. No run is
-/// promised to be a shortest one.
+/// Runs the searches by as many threads as are asked for, each with such a table; also tells how many states were
+/// probably lost. No run is promised to be a shortest one.
 pub fn swarm<S: System>(
     system: &S,
     scratch: &mut S::Scratch,

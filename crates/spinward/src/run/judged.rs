@@ -104,8 +104,8 @@ impl Running<'_> {
         self.take_judged(&judging, fairness, judged, progress)
     }
 
-    /// What a search finds out that follows runs by a claim's automaton, with moves left out, if it finds nothing wrong.
-    /// Else the claim itself is to tell what is.
+    /// What a search finds out that follows runs by a claim's automaton, with moves left out, if it finds nothing
+    /// wrong. Else the claim itself is to tell what is.
     fn judge_followed(
         &mut self,
         task: &Task,

@@ -102,7 +102,8 @@ impl Running<'_> {
 }
 
 impl Running<'_> {
-    /// The program with all its steps, one by one, but without what nobody asks for: it would make cycles longer than need be.
+    /// The program with all its steps, one by one, but without what nobody asks for: it would make cycles longer
+    /// than need be.
     fn program_of_all_steps(
         &self,
         task: &Task,
