@@ -264,7 +264,7 @@ fn searches(seed: u64, has_invariant: bool) -> Vec<Way> {
     }
     let order = |n: u64| orders[(n % 3) as usize];
     let (directed, guides) =
-        (["astar", "greedy", "ida"], ["formula", "active", "deadlock", "fsm-sum", "coverage"]);
+        (["astar", "greedy", "wastar"], ["formula", "active", "deadlock", "fsm-sum", "coverage"]);
     let guide = guides[(seed / 3 % 5) as usize];
     searches.push(vec!["--search", directed[(seed % 3) as usize], "--guide", guide]);
     searches.push(vec!["--optimize", "none", "--por", "on", "--search", order(seed)]);
