@@ -558,3 +558,57 @@ fn what_an_iteration_took_is_there_for_the_next() {
         assert_eq!(outcome.counts.expanded, (1..=251).sum::<u64>());
     }
 }
+
+/// Six counters that go up to six, in states that take some room; all of them at once is wrong.
+struct Cube;
+
+impl System for Cube {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        *out = vec![0; 40];
+    }
+
+    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
+        if state[..6].iter().all(|&it| it == 6) {
+            sink.violation(Violation::InvalidEndState, &[])?;
+        }
+        for counter in (0..6).filter(|&it| state[it] < 6) {
+            let mut next = state.to_vec();
+            next[counter] += 1;
+            sink.successor(&next, &[Step { process: 0, transition: TransitionId(0) }])?;
+        }
+        Flow::Continue(())
+    }
+}
+
+/// Half of the way.
+impl Guide for Cube {
+    fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
+        state[..6].iter().map(|&it| u32::from(6 - it)).sum::<u32>() / 2
+    }
+
+    fn is_admissible(&self) -> bool {
+        true
+    }
+
+    fn is_consistent(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn bits_find_an_error_where_all_states_are_too_many() {
+    let limits = Limits { memory: Some(4 << 20), ..Limits::default() };
+    let request = Request { errors: 1, limits, ..Request::default() };
+    let directed = Directed { guide: &Cube, bound: None };
+    let rank = Rank::Length(1.0);
+    let all = best_first(&Cube, &mut (), &request, rank, directed, &mut |_| {}).0;
+    assert_eq!((all.errors.len(), all.stopped), (0, Some(Stopped::Limit(Limit::Memory))));
+    let table = Lossy::Bitstate { bytes: 1 << 20, hashes: 3 };
+    let bits = partial_ida(&Cube, &mut (), &request, 1.0, table, directed, &mut |_| {}).0;
+    assert_eq!(bits.errors.len(), 1, "{:?}", bits.stopped);
+    assert!(bits.errors[0].steps.len() == 36 && !bits.errors[0].shortest);
+}

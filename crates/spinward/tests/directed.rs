@@ -100,21 +100,6 @@ fn a_swarm_answers_the_same_for_any_threads() {
 }
 
 #[test]
-fn bits_find_an_error_where_all_states_are_too_many() {
-    let search = |search, store| {
-        let model = || check("philosophers_deadlock.pml", &[("N", "10")]);
-        // What the program itself takes is no matter here.
-        let own = model().max_states(1).search(Search::Bfs).run().unwrap().statistics.peak_memory;
-        model().search(search).store(store).memory(own + (11 << 20)).run().unwrap()
-    };
-    let all = search(Search::Astar, Store::Exact);
-    assert_eq!((all.verdict, codes(&all)), (Verdict::Incomplete, vec![ReasonCode::Memory]));
-    let bits = search(Search::Ida, Store::Bitstate);
-    assert_eq!(bits.verdict, Verdict::Violated, "{:?}", bits.reasons);
-    assert!(!bits.errors[0].shortest);
-}
-
-#[test]
 fn options_fit_their_search() {
     let model = || check("lock_order.pml", &[]);
     let wrong = |check: Check<'_>| match check.run() {
