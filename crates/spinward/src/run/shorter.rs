@@ -25,7 +25,7 @@ use super::confirm::shorten;
 use super::judged::{Judged, Judging};
 use crate::Error;
 use crate::options::Fairness;
-use crate::plan::{Judge, Task};
+use crate::plan::{Emptiness, Judge, Task};
 
 impl Running<'_> {
     /// Puts shorter runs in the place of those that were found, as far as they can be found with some effort.
@@ -49,8 +49,10 @@ impl Running<'_> {
         let whole = self.machine(program.clone(), options)?;
         shorten(searched, task, best);
         let request = self.request(*budget);
-        // A search for cycles comes to an end of the claim by any run.
-        let again = *is_less || best.violation == Violation::ClaimEnd;
+        // A search for cycles comes to an end of the claim by any run, and one that knows where all cycles are wrong takes the
+        // first.
+        let takes_any = self.method.emptiness == Emptiness::ImprovedNested;
+        let again = *is_less || takes_any || best.violation == Violation::ClaimEnd;
         let mut none_shorter = again || best.shortest;
         let mut take = |(found, no_other): (Option<Found>, bool)| {
             none_shorter &= no_other;
