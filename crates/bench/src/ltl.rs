@@ -29,6 +29,7 @@ use self::results::Judged;
 pub(crate) use self::results::tests::example;
 pub use self::results::{LtlResults, LtlRow, Verdict};
 pub use self::table::table;
+use self::trail::Run;
 use self::verifier::Tuned;
 use crate::measure::Measured;
 use crate::models;
@@ -236,7 +237,12 @@ impl Bench<'_> {
         let dir = folder.path();
         match program {
             Program::Spin(tuned) => {
-                verifier::verify(dir, file, property, fair, *tuned, self.limits)
+                let judged = verifier::verify(dir, file, property, fair, *tuned, self.limits)?;
+                let Some(run) = judged.run else {
+                    return Ok(judged);
+                };
+                let steps = trail::statements(&self.plan.program, dir, file, self.limits)?;
+                Ok(Judged { run: Some(Run { steps, ..run }), ..judged })
             }
             Program::Ours(variant) => {
                 let ours = &self.plan.program;

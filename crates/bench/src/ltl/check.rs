@@ -38,8 +38,8 @@ pub fn check(
     let answer = ours::read(&job.stdout)?;
     let verdict = verdict(&answer)?;
     let run = fs::read_to_string(&trail).ok().and_then(|text| Run::parse(&text));
-    let steps = run.filter(|_| verdict == Verdict::Violated).map(|run| run.steps);
-    Ok(Judged { measured: ours::measured(&answer, &job), verdict, steps })
+    let run = run.filter(|_| verdict == Verdict::Violated);
+    Ok(Judged { measured: ours::measured(&answer, &job), verdict, run })
 }
 
 /// The verdict on the property.

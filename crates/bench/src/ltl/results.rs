@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::trail::Run;
 use crate::measure::Measured;
 use crate::results::Skipped;
 use crate::stats::{geometric_mean, median};
@@ -35,8 +36,8 @@ pub struct Judged {
     pub measured: Measured,
     /// The verdict.
     pub verdict: Verdict,
-    /// The steps of the run that shows a violation, if there is one and it was written.
-    pub steps: Option<u64>,
+    /// The run that shows a violation, if there is one and it was written.
+    pub run: Option<Run>,
 }
 
 /// All that came out of a run.
@@ -73,6 +74,8 @@ pub struct LtlRow {
     pub cpu: [f64; 2],
     /// Steps of the runs that show a violation.
     pub steps: [Option<u64>; 2],
+    /// Whether SPIN shows an infinite run: a lasso.
+    pub infinite: bool,
 }
 
 impl LtlRow {
@@ -97,7 +100,8 @@ impl LtlRow {
             verdicts: [first.verdict, second.verdict],
             states: [first.measured.states, second.measured.states],
             cpu: [cpu(theirs)?, cpu(mine)?],
-            steps: [first.steps, second.steps],
+            steps: [first.run, second.run].map(|run| run.map(|run| run.steps)),
+            infinite: first.run.is_some_and(|run| run.infinite),
         })
     }
 
@@ -134,7 +138,9 @@ pub struct LtlSummary {
     pub ratio: Option<f64>,
     /// How many of them both show a run for.
     pub runs: usize,
-    /// The geometric mean of the ratios of their lengths.
+    /// How many of these runs are lassos.
+    pub lassos: usize,
+    /// The geometric mean of the ratios of the lassos' lengths.
     pub steps_ratio: Option<f64>,
     /// How many of these runs are longer than SPIN's.
     pub longer: usize,
@@ -145,14 +151,17 @@ impl LtlSummary {
     pub fn of(rows: &[&LtlRow]) -> Self {
         let slow: Vec<f64> =
             rows.iter().filter(|row| row.is_slow()).filter_map(|row| row.ratio()).collect();
-        let runs: Vec<f64> = rows.iter().filter_map(|row| row.steps_ratio()).collect();
+        let runs = rows.iter().filter_map(|row| Some((row.infinite, row.steps_ratio()?)));
+        let lassos: Vec<f64> =
+            runs.clone().filter(|(infinite, _)| *infinite).map(|(_, ratio)| ratio).collect();
         let is_longer =
             |row: &&&LtlRow| matches!(row.steps, [Some(theirs), Some(ours)] if ours > theirs);
         Self {
             slow: slow.len(),
             ratio: geometric_mean(&slow),
-            runs: runs.len(),
-            steps_ratio: geometric_mean(&runs),
+            runs: runs.count(),
+            lassos: lassos.len(),
+            steps_ratio: geometric_mean(&lassos),
             longer: rows.iter().filter(is_longer).count(),
         }
     }
@@ -186,7 +195,9 @@ pub(crate) mod tests {
     use super::*;
 
     fn judged(verdict: Verdict, cpu: f64, steps: Option<u64>) -> Judged {
-        Judged { measured: Measured { cpu, states: 1000, ..Measured::default() }, verdict, steps }
+        let measured = Measured { cpu, states: 1000, ..Measured::default() };
+        let lasso = |steps| Run { steps, infinite: true, ends_with_claim: false };
+        Judged { measured, verdict, run: steps.map(lasso) }
     }
 
     fn row(property: &str, fair: bool, theirs: Judged, ours: Judged) -> LtlRow {
@@ -205,7 +216,15 @@ pub(crate) mod tests {
                 reduced: false,
                 ..row("lasso", true, judged(Violated, 0.2, Some(9)), judged(Violated, 0.1, Some(9)))
             },
-            row("never_0", false, judged(Violated, 0.01, Some(1)), judged(Violated, 0.01, Some(2))),
+            LtlRow {
+                infinite: false,
+                ..row(
+                    "never_0",
+                    false,
+                    judged(Violated, 0.01, Some(1)),
+                    judged(Violated, 0.01, Some(2)),
+                )
+            },
         ];
         let skipped = vec![Skipped {
             model: "a/m.pml never_0".into(),
@@ -241,10 +260,10 @@ pub(crate) mod tests {
         let results = example();
         let groups = results.groups();
         let all = LtlSummary::of(&groups[0]);
-        // 8 and 2 count; 80 to 10 and 1 to 2.
-        assert_eq!((all.slow, all.runs, all.longer), (2, 2, 1));
+        // 8 and 2 count; 80 to 10, and 1 to 2, which is finite.
+        assert_eq!((all.slow, all.runs, all.lassos, all.longer), (2, 2, 1, 1));
         assert!((all.ratio.expect("two count") - 4.0).abs() < 1e-9, "{all:?}");
-        assert!((all.steps_ratio.expect("two have runs") - 2.0).abs() < 1e-9, "{all:?}");
+        assert!((all.steps_ratio.expect("one is a lasso") - 8.0).abs() < 1e-9, "{all:?}");
         // Exactly 0.2 s does not count, and one run has nothing beside it.
         let fair = LtlSummary::of(&groups[1]);
         assert_eq!((fair.slow, fair.runs, fair.longer), (1, 1, 0));

@@ -188,7 +188,7 @@ fn search(
     }
     let run = fs::read_to_string(&trail).ok().and_then(|text| Run::parse(&text));
     let report = PanReport::parse(&job.stdout).ok_or_else(|| "pan: no figures".to_owned())?;
-    let (verdict, steps) = judge(&report, run)?;
+    let (verdict, run) = judge(&report, run)?;
     let measured = Measured {
         seconds: Some(job.elapsed.as_secs_f64()),
         cpu: job.usage.cpu.as_secs_f64(),
@@ -198,7 +198,7 @@ fn search(
         peak: job.usage.peak,
         plain: false,
     };
-    Ok(Judged { measured, verdict, steps })
+    Ok(Judged { measured, verdict, run })
 }
 
 /// What the verifier says it must be compiled with.
@@ -214,11 +214,11 @@ fn refused(stdout: &str, stderr: &str) -> Option<Refused> {
     None
 }
 
-/// The verdict on the property, and the length of the run that shows a violation.
+/// The verdict on the property, and the run that shows a violation.
 ///
 /// The verifier ends at any error, and assertions of the model are not what was asked for. An assertion
 /// that SPIN put into a claim is: there the claim has the last move.
-fn judge(report: &PanReport, run: Option<Run>) -> Result<(Verdict, Option<u64>), Refused> {
+fn judge(report: &PanReport, run: Option<Run>) -> Result<(Verdict, Option<Run>), Refused> {
     if report.out_of_memory {
         return Err(Refused::Reason("pan: memory limit".to_owned()));
     }
@@ -238,7 +238,7 @@ fn judge(report: &PanReport, run: Option<Run>) -> Result<(Verdict, Option<u64>),
     if !of_property {
         return Err(Refused::Reason(format!("pan: another error: {}", error.text)));
     }
-    Ok((Verdict::Violated, run.map(|run| run.steps)))
+    Ok((Verdict::Violated, run))
 }
 
 #[cfg(test)]
@@ -274,23 +274,23 @@ State-vector 36 byte, depth reached 181, errors: 0
         PanReport::parse(&text).expect("a summary")
     }
 
-    const CYCLE: Option<Run> = Some(Run { steps: 42, ends_with_claim: false });
-    const REFUTED: Option<Run> = Some(Run { steps: 3, ends_with_claim: true });
+    const CYCLE: Option<Run> = Some(Run { steps: 42, infinite: true, ends_with_claim: false });
+    const REFUTED: Option<Run> = Some(Run { steps: 3, infinite: false, ends_with_claim: true });
 
     #[test]
     fn verdicts_are_read() {
         assert_eq!(judge(&report("", ""), None), Ok((Verdict::Holds, None)));
         let cycle = report("acceptance cycle", "");
         assert_eq!((cycle.states, cycle.transitions), (284, 1112));
-        assert_eq!(judge(&cycle, CYCLE), Ok((Verdict::Violated, Some(42))));
+        assert_eq!(judge(&cycle, CYCLE), Ok((Verdict::Violated, CYCLE)));
         let ended = report("end state in claim reached", "");
-        assert_eq!(judge(&ended, REFUTED), Ok((Verdict::Violated, Some(3))));
+        assert_eq!(judge(&ended, REFUTED), Ok((Verdict::Violated, REFUTED)));
     }
 
     #[test]
     fn an_assertion_counts_if_the_claim_has_it() {
         let assertion = report("assertion violated  !( !((x<3)))", "");
-        assert_eq!(judge(&assertion, REFUTED), Ok((Verdict::Violated, Some(3))));
+        assert_eq!(judge(&assertion, REFUTED), Ok((Verdict::Violated, REFUTED)));
         let told = "pan: another error: assertion violated  !( !((x<3)))";
         assert_eq!(judge(&assertion, CYCLE), Err(Refused::Reason(told.to_owned())));
         assert_eq!(judge(&assertion, None), Err(Refused::Reason(told.to_owned())));
