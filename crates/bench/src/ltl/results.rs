@@ -138,10 +138,10 @@ pub struct LtlSummary {
     pub ratio: Option<f64>,
     /// How many of them both show a run for.
     pub runs: usize,
-    /// How many of these runs are lassos.
-    pub lassos: usize,
-    /// The geometric mean of the ratios of the lassos' lengths.
+    /// The geometric mean of the ratios of their lengths.
     pub steps_ratio: Option<f64>,
+    /// The same of the infinite ones alone: of lassos.
+    pub lasso_ratio: Option<f64>,
     /// How many of these runs are longer than SPIN's.
     pub longer: usize,
 }
@@ -151,17 +151,17 @@ impl LtlSummary {
     pub fn of(rows: &[&LtlRow]) -> Self {
         let slow: Vec<f64> =
             rows.iter().filter(|row| row.is_slow()).filter_map(|row| row.ratio()).collect();
-        let runs = rows.iter().filter_map(|row| Some((row.infinite, row.steps_ratio()?)));
-        let lassos: Vec<f64> =
-            runs.clone().filter(|(infinite, _)| *infinite).map(|(_, ratio)| ratio).collect();
+        let steps = |row: &&LtlRow| row.steps_ratio();
+        let runs: Vec<f64> = rows.iter().filter_map(steps).collect();
+        let lassos: Vec<f64> = rows.iter().filter(|row| row.infinite).filter_map(steps).collect();
         let is_longer =
             |row: &&&LtlRow| matches!(row.steps, [Some(theirs), Some(ours)] if ours > theirs);
         Self {
             slow: slow.len(),
             ratio: geometric_mean(&slow),
-            runs: runs.count(),
-            lassos: lassos.len(),
-            steps_ratio: geometric_mean(&lassos),
+            runs: runs.len(),
+            steps_ratio: geometric_mean(&runs),
+            lasso_ratio: geometric_mean(&lassos),
             longer: rows.iter().filter(is_longer).count(),
         }
     }
@@ -261,9 +261,10 @@ pub(crate) mod tests {
         let groups = results.groups();
         let all = LtlSummary::of(&groups[0]);
         // 8 and 2 count; 80 to 10, and 1 to 2, which is finite.
-        assert_eq!((all.slow, all.runs, all.lassos, all.longer), (2, 2, 1, 1));
+        assert_eq!((all.slow, all.runs, all.longer), (2, 2, 1));
         assert!((all.ratio.expect("two count") - 4.0).abs() < 1e-9, "{all:?}");
-        assert!((all.steps_ratio.expect("one is a lasso") - 8.0).abs() < 1e-9, "{all:?}");
+        assert!((all.steps_ratio.expect("two have runs") - 2.0).abs() < 1e-9, "{all:?}");
+        assert!((all.lasso_ratio.expect("one is a lasso") - 8.0).abs() < 1e-9, "{all:?}");
         // Exactly 0.2 s does not count, and one run has nothing beside it.
         let fair = LtlSummary::of(&groups[1]);
         assert_eq!((fair.slow, fair.runs, fair.longer), (1, 1, 0));
