@@ -252,6 +252,17 @@ fn a_cycle_told_from_its_first_state_stays_fair() {
 }
 
 #[test]
+fn who_waits_inside_of_an_atomic_sequence_while_the_claim_moves_cannot_move_there() {
+    let text = "bool b;
+        active proctype P() { do :: b = !b od }
+        active proctype Q() { do :: atomic { b = b; (b) } od }
+        never { accept: do :: true od }";
+    for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+        assert!(!holds(text, Property::Ltl("never_0".into()), fairness), "{fairness}");
+    }
+}
+
+#[test]
 fn the_cycle_begins_where_it_was_found_also_behind_moves_of_the_claim() {
     let text = "active proctype P() { false }
         never { true; accept_A: do :: true od }";

@@ -224,14 +224,15 @@ impl<'a> Judge<'a> {
         let mut verdicts = BTreeMap::new();
         for question in questions {
             let answers = self.ways(question)?;
-            let Some((_, first)) = answers.first() else { continue };
-            let violated = is_violated(first);
-            verdicts.insert(question.clone(), violated);
+            // Also if there is no answer: what SPIN refuses need not be taken.
             if let Some((name, options)) = question.spin() {
                 match pan.ask(&options)? {
                     Ok(said) => self.spin(question, name, said, &answers, pan.rendezvous())?,
                     Err(Refusal(why)) => return Ok(Verdict::Skipped(why)),
                 }
+            }
+            if let Some((_, first)) = answers.first() {
+                verdicts.insert(question.clone(), is_violated(first));
             }
         }
         self.relations(&verdicts);

@@ -70,12 +70,12 @@ fn interpreter(program: &Arc<Program>, task: &Task) -> Result<Machine, Error> {
 fn states(machine: &Machine, steps: &[Step]) -> Result<Vec<(usize, Config)>, Misfit> {
     let mut all = vec![(0, machine.start())];
     replay(machine, steps, &mut |event| {
-        // Who is in the midst of an atomic sequence goes on, unless it must wait.
-        if let Some((_, last)) = all.last()
-            && (last.exclusive.is_some()
-                && last.exclusive == event.steps.first().map(|it| it.process)
-                || last.system_turn)
-        {
+        // Who is in the midst of an atomic sequence goes on, unless it must wait; after the claim the system moves.
+        let goes_on = |last: &Config| match last.exclusive {
+            Some(process) => event.steps.first().is_some_and(|step| step.process == process),
+            None => last.system_turn,
+        };
+        if all.last().is_some_and(|(_, last)| goes_on(last)) {
             all.pop();
         }
         all.extend(event.after.map(|after| (event.index + event.steps.len(), after.clone())));
