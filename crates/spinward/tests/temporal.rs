@@ -252,6 +252,19 @@ fn a_cycle_told_from_its_first_state_stays_fair() {
 }
 
 #[test]
+fn what_a_claim_asserts_is_told_by_a_shortest_run() {
+    let text = "byte n;
+        active proctype P() { do :: n < 9 -> n++ :: n > 0 -> n-- od }
+        never { accept: do :: atomic { n == 1 -> assert(n != 1) } :: true od }";
+    for search in CHECKS {
+        let check = check(text, &Property::Ltl("never_0".into())).search(search).shortest(true);
+        let report = run(check);
+        let error = &report.errors[0];
+        assert_eq!((error.steps, error.shortest), (1, true), "{search}");
+    }
+}
+
+#[test]
 fn who_waits_inside_of_an_atomic_sequence_while_the_claim_moves_cannot_move_there() {
     let text = "bool b;
         active proctype P() { do :: b = !b od }
@@ -322,6 +335,19 @@ fn a_claim_goes_on_alone() {
         let text = format!("byte x; active proctype P() {{ {body} }} {claim}");
         assert!(!holds(&text, Property::Ltl("never_0".into()), Fairness::None), "{body}");
         assert!(!holds(&text, Property::Ltl("never_0".into()), Fairness::Weak), "{body}");
+    }
+}
+
+#[test]
+fn what_a_claim_asserts_is_told_by_a_shortest_run() {
+    let text = "byte n;
+        active proctype P() { do :: n < 9 -> n++ :: n > 0 -> n-- od }
+        never { accept: do :: atomic { n == 1 -> assert(n != 1) } :: true od }";
+    for search in CHECKS {
+        let check = check(text, &Property::Ltl("never_0".into())).search(search).shortest(true);
+        let report = run(check);
+        let error = &report.errors[0];
+        assert_eq!((error.steps, error.shortest), (1, true), "{search}");
     }
 }
 

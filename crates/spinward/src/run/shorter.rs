@@ -3,7 +3,7 @@
 //! What is left out makes no difference to whether there is an error, but to how long the run to it is. So where one
 //! was found, shorter ones are looked for among all runs, unless the search itself has done so.
 //!
-//! A never claim may accept by its end what it also accepts by a cycle.
+//! A never claim may accept by its end, or by an assertion, what it also accepts by a cycle.
 //!
 //! An automaton that follows a run may come to its cycle a step later than the run does. So it may also start in any of
 //! its states from which it accepts nothing that it would not accept from its first one.
@@ -14,6 +14,7 @@ use std::time::Instant;
 use spinward_machine::system::length;
 use spinward_machine::{Fair, Follower, Labelled, Options, Product, System, Violation};
 use spinward_program::Program;
+use spinward_program::ir::{Action, Automaton as Body, BodyId, Transition};
 use spinward_program::optimize::{Pass, Watched, optimize_by};
 use spinward_property::{Automaton, Formula, accepted_word, intersection, translate};
 use spinward_search::bfs::bfs;
@@ -37,10 +38,13 @@ impl Running<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), Error> {
         let Judged { outcome, budget, is_less, searched, .. } = judged;
-        let is_long =
-            |found: &&mut Found| matches!(found.violation, Violation::Cycle | Violation::ClaimEnd);
         let states = outcome.counts.states;
-        let Some(best) = outcome.errors.iter_mut().find(is_long) else {
+        let claim = task.options.claim;
+        let known_program = self.check.model.program.clone();
+        let ends_run = |violation| ends_by_property(violation, claim, &known_program);
+        let is_of_property =
+            |found: &&mut Found| found.violation == Violation::Cycle || ends_run(found.violation);
+        let Some(best) = outcome.errors.iter_mut().find(is_of_property) else {
             return Ok(());
         };
         let started = Instant::now();
@@ -52,7 +56,7 @@ impl Running<'_> {
         // A search for cycles comes to an end of the claim by any run, and one that knows where all cycles are wrong takes the
         // first.
         let takes_any = self.method.emptiness == Emptiness::ImprovedNested;
-        let again = *is_less || takes_any || best.violation == Violation::ClaimEnd;
+        let again = *is_less || takes_any || best.violation != Violation::Cycle;
         let mut none_shorter = again || best.shortest;
         let mut take = |(found, no_other): (Option<Found>, bool)| {
             none_shorter &= no_other;
@@ -68,13 +72,10 @@ impl Running<'_> {
             None => {
                 let labelled = Labelled::new(&whole);
                 if again {
-                    let cycle = (Violation::Cycle, known);
-                    known = take(look(&labelled, fairness, cycle, &request, states, progress));
+                    known = take(cycle(&labelled, fairness, known, &request, states, progress));
                 }
-                let claim = task.options.claim.map(|claim| program.automaton(claim));
-                if claim.is_some_and(|claim| claim.states.iter().any(|it| it.end && it.reachable)) {
-                    let end = (Violation::ClaimEnd, known);
-                    take(look(&labelled, fairness, end, &request, states, progress));
+                if claim.is_some_and(|claim| may_end_runs(program.automaton(claim), &program)) {
+                    take(end(&labelled, &ends_run, known, &request, states, progress));
                 }
             }
             Some(follower) => {
@@ -87,11 +88,9 @@ impl Running<'_> {
                 let states = states / starts.len().max(1) as u64;
                 for follower in starts {
                     let product = Product::new(&whole, &follower);
-                    let cycle = (Violation::Cycle, known);
-                    known = take(look(&product, fairness, cycle, &request, states, progress));
+                    known = take(cycle(&product, fairness, known, &request, states, progress));
                     if follower.has_ends() {
-                        let end = (Violation::ClaimEnd, known);
-                        known = take(look(&product, fairness, end, &request, states, progress));
+                        known = take(end(&product, &ends_run, known, &request, states, progress));
                     }
                 }
             }
@@ -123,27 +122,58 @@ impl Running<'_> {
     }
 }
 
-/// Looks for a shorter run to an error; tells it, and whether there is no other.
-fn look<S: System>(
+/// Whether a finite run shows by this that a property does not hold.
+fn ends_by_property(violation: Violation, claim: Option<BodyId>, program: &Program) -> bool {
+    let stands_in = |id| Some(program.transition(id).body) == claim;
+    match violation {
+        Violation::ClaimEnd => true,
+        Violation::Assertion(id) => stands_in(id),
+        _ => false,
+    }
+}
+
+/// Whether a claim accepts finite runs.
+fn may_end_runs(claim: &Body, program: &Program) -> bool {
+    let has_end = claim.states.iter().any(|it| it.end && it.reachable);
+    let asserts = |it: &Transition| it.body == claim.body && matches!(it.action, Action::Assert(_));
+    has_end || program.transitions.iter().any(asserts)
+}
+
+/// Looks for a finite run to what is wrong that is shorter; tells it, and whether there is no other.
+fn end<S: System>(
     system: &S,
-    fairness: Fairness,
-    (violation, steps): (Violation, usize),
+    is_wrong: &dyn Fn(Violation) -> bool,
+    steps: usize,
     request: &Request,
     states: u64,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Option<Found>, bool) {
-    let scratch = &mut system.scratch();
-    if violation == Violation::ClaimEnd {
-        let effort = effort(request, states);
-        let most = request.limits.max_states.map_or(effort, |most| most.min(effort));
-        let limits = Limits { max_states: Some(most), ..request.limits.clone() };
-        let outcome = bfs(system, scratch, &Request { limits, ..request.clone() }, progress);
-        let none_shorter = outcome.stopped.is_none() || !outcome.errors.is_empty();
-        let is_shorter = |it: &Found| it.violation == violation && length(&it.steps) < steps;
-        return (outcome.errors.into_iter().find(is_shorter), none_shorter);
-    }
+    let effort = effort(request, states);
+    let most = request.limits.max_states.map_or(effort, |most| most.min(effort));
+    let limits = Limits { max_states: Some(most), ..request.limits.clone() };
+    let request = Request { limits, ..request.clone() };
+    let outcome = bfs(system, &mut system.scratch(), &request, progress);
+    // It ends with the first error; if that is another one, those after it were not seen.
+    let (of_property, others): (Vec<_>, Vec<_>) =
+        outcome.errors.into_iter().partition(|it| is_wrong(it.violation));
+    let nearest = of_property.into_iter().min_by_key(|it| length(&it.steps));
+    let saw_all = outcome.stopped.is_none();
+    let none_shorter =
+        saw_all || nearest.is_some() || others.iter().any(|it| length(&it.steps) >= steps);
+    (nearest.filter(|it| length(&it.steps) < steps), none_shorter)
+}
+
+/// Looks for an infinite run to what is wrong that is shorter; tells it, and whether there is no other.
+fn cycle<S: System>(
+    system: &S,
+    fairness: Fairness,
+    steps: usize,
+    request: &Request,
+    states: u64,
+    progress: &mut dyn FnMut(&Progress),
+) -> (Option<Found>, bool) {
     match fairness {
-        Fairness::None => shorter(system, scratch, request, steps, states, progress),
+        Fairness::None => shorter(system, &mut system.scratch(), request, steps, states, progress),
         Fairness::Weak => {
             let system = &Fair::new(system, spinward_machine::Fairness::Weak);
             shorter(system, &mut system.scratch(), request, steps, states, progress)
