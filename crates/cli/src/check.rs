@@ -656,10 +656,11 @@ fn statistics(report: &Report) -> String {
         None => String::new(),
     };
     format!(
-        "\n{counts}{forced}{}{} in memory, {:.2} s ({} search)\n",
+        "\n{counts}{forced}{}{} in memory, {:.2} s ({} search)\n{}",
         depth(s.depth),
         bytes(s.peak_memory),
         s.seconds.total,
-        report.search
+        report.search,
+        report.explanation.as_ref().map_or(String::new(), |what| format!("auto: {what}\n"))
     )
 }

@@ -8,10 +8,10 @@
 //! with ten times as many states as the time before; so none costs much more than the best one
 //! alone, and the answer depends on no clock.
 //!
-//! If one error is enough, a guide looks for it for a moment once there turn out to be many states (`probe`): an
-//! error that is easy to find need not wait until a sweep comes by.
+//! If one error is enough, guides look for it now and then while the sweep waits, by turns, the longer the more states
+//! there turn out to be (`probe`): an error that is easy to find need not wait until a sweep comes by.
 //!
-//! *Cost*: without errors that of the sweep; with errors that of the sweep and some three times that
+//! *Cost*: without errors that of the sweep, and a guide looks at a state for every 32 of it; with errors that of the sweep and some three times that
 //! of the search that finds a run first.
 
 mod all_states;
@@ -42,9 +42,14 @@ use retrace::retrace;
 const FIRST_STATES: u64 = 1_000_000;
 const MORE: u64 = 10;
 
-/// States that a guide may look at while a sweep waits, and the part of the free memory that it may use.
+/// Of so many states that a sweep has seen a guide may look at one, and at so many at least; and the part of the free
+/// memory that it may use.
+const PROBED_SHARE: u64 = 32;
 const PROBED_STATES: u64 = 4_096;
 const PROBED_PART: u64 = 4;
+
+/// Makes the guide whose turn it is to look for an error while a sweep waits, if there is any.
+pub type Guides<'g> = dyn Fn(usize) -> Option<Box<dyn Guide + 'g>> + 'g;
 
 /// Time to find a run to an error that was met, though time is over.
 const GRACE: Duration = Duration::from_secs(1);
@@ -64,49 +69,72 @@ pub enum Answered {
     Greedy,
 }
 
+/// How an answer was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Which search gave it.
+    pub answered: Answered,
+    /// Which guide met the error, if one did before the sweep.
+    pub by_guide: Option<usize>,
+}
+
+impl From<Answered> for Told {
+    fn from(answered: Answered) -> Self {
+        Self { answered, by_guide: None }
+    }
+}
+
 /// Sweeps, then looks for runs to the errors there are.
 ///
 /// If states have parts beside their key, which depend on the order, the search is breadth-first. `whole`
 /// is the system with all moves and states, if the other one leaves some out that make no difference:
-/// shortest runs are looked for there.
+/// shortest runs are looked for there. With `guides` errors are looked for also where they say.
 pub fn sweep<S: System, W: System>(
     system: &S,
     whole: &W,
-    guide: Option<&dyn Guide>,
+    guides: Option<&Guides<'_>>,
     scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
-) -> (Outcome, Answered) {
+) -> (Outcome, Told) {
     let begun = Instant::now();
     let mut initial = Vec::new();
     system.initial(&mut initial);
     if system.key(&initial).len() < initial.len() {
-        return (bfs(system, scratch, request, progress), Answered::BreadthFirst);
+        return (bfs(system, scratch, request, progress), Answered::BreadthFirst.into());
     }
     let mut runs = Vec::new();
-    let mut probe = |scratch: &mut S::Scratch, free: u64| {
-        let guide = guide.filter(|_| request.errors == 1)?;
-        let run = probe(system, guide, scratch, &request.later(begun.elapsed()), free)?;
+    let (mut turn, mut by_guide) = (0, None);
+    let guides = guides.filter(|_| request.errors == 1);
+    let mut take_turn = |scratch: &mut S::Scratch, seen: u64, free: u64| {
+        let guide = guides?(turn);
+        turn += 1;
+        let run = probe(system, &*guide?, scratch, &request.later(begun.elapsed()), seen, free)?;
+        by_guide = Some(turn - 1);
         let error = (Place::of(run.violation), run.occurrences);
         runs.push(run);
         Some(error)
+    };
+    let probe: Option<&mut all_states::Probe<'_, S::Scratch>> = match guides {
+        Some(_) => Some(&mut take_turn),
+        None => None,
     };
     let memory = Memory::new(request.limits.memory);
     let swept = match request.keep {
         Keep::Exact => {
             let form = || Packed::new(system);
-            all_states::sweep(system, form, memory, scratch, request, &mut probe, progress)
+            all_states::sweep(system, form, memory, scratch, request, probe, progress)
         }
         Keep::Tree => match Parts::new(memory.budget()) {
             Ok(parts) => {
                 let form = || Folded::new(&parts);
-                all_states::sweep(system, form, memory, scratch, request, &mut probe, progress)
+                all_states::sweep(system, form, memory, scratch, request, probe, progress)
             }
-            Err(full) => return (Outcome::without_room(full.into()), Answered::Sweep),
+            Err(full) => return (Outcome::without_room(full.into()), Answered::Sweep.into()),
         },
     };
     if swept.errors.is_empty() {
-        return (swept.outcome, Answered::Sweep);
+        return (swept.outcome, Answered::Sweep.into());
     }
     let counts_errors = request.errors == 0;
     // What is left out is left to the system.
@@ -180,21 +208,23 @@ pub fn sweep<S: System, W: System>(
     match best {
         Some((mut outcome, answered)) => {
             outcome.take_shorter(&runs);
-            (swept.with_runs(outcome, counts_errors), answered)
+            (swept.with_runs(outcome, counts_errors), Told { answered, by_guide })
         }
-        None => (swept.without_run(limit), Answered::Sweep),
+        None => (swept.without_run(limit), Answered::Sweep.into()),
     }
 }
 
-/// A run to an error, if there is one where a guide says, near by; so many bytes are free.
+/// A run to an error, if there is one where a guide says, near by; so many states were seen, and so many bytes are free.
 fn probe<S: System>(
     system: &S,
     guide: &dyn Guide,
     scratch: &mut S::Scratch,
     request: &Request,
+    seen: u64,
     free: u64,
 ) -> Option<Found> {
-    let (max_states, memory) = (Some(PROBED_STATES), Some(free / PROBED_PART));
+    let states = PROBED_STATES.max(seen / PROBED_SHARE);
+    let (max_states, memory) = (Some(states), Some(free / PROBED_PART));
     let limits = Limits { max_states, memory, ..request.limits.clone() };
     let request = Request { limits, shortest: false, reduces: false, ..request.clone() };
     let directed = Directed { guide, bound: None };

@@ -1,12 +1,13 @@
 //! A guide that looks for an error while a sweep waits.
 
-use spinward_guide::{Guide, NEVER, Room, Way};
+use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
-use spinward_search::sweep::{Answered, sweep};
-use spinward_search::{Keep, Limits, Request};
+use spinward_search::sweep::{Answered, Told, sweep};
+use spinward_search::{Keep, Limits, Outcome, Request};
 
 /// A tree of numbers that are read bit by bit, of which one is wrong at last.
+#[derive(Clone, Copy)]
 struct Needle {
     bits: u32,
     wrong: u32,
@@ -59,16 +60,36 @@ impl Guide for Needle {
     }
 }
 
+/// Sweeps, with a guide that knows nothing and one that knows the way, by turns; the latter begins or not.
+fn search(needle: Needle, begins: bool, request: &Request) -> (Outcome, Told) {
+    let guides = |turn| -> Option<Box<dyn Guide>> {
+        let knows = (turn % 2 == 0) == begins;
+        Some(if knows { Box::new(needle) } else { Box::new(Unguided) })
+    };
+    sweep(&needle, &needle, Some(&guides), &mut (), request, &mut |_| {})
+}
+
 #[test]
 fn what_a_guide_has_found_is_told_also_if_nobody_else_finds_it() {
     // No search without a guide gets through these states within the memory.
     let needle = Needle { bits: 28, wrong: 0x0765_4321 };
     let limits = Limits { memory: Some(16 << 20), ..Limits::default() };
     let request = Request { errors: 1, limits, threads: 1, ..Request::default() };
-    let (outcome, answered) =
-        sweep(&needle, &needle, Some(&needle), &mut (), &request, &mut |_| {});
-    assert_eq!((outcome.errors.len(), answered), (1, Answered::Greedy));
+    let (outcome, told) = search(needle, true, &request);
+    assert_eq!((outcome.errors.len(), told.answered), (1, Answered::Greedy));
     assert_eq!(outcome.errors[0].steps.len(), 28);
+}
+
+#[test]
+fn guides_take_turns() {
+    let needle = Needle { bits: 28, wrong: 0x0765_4321 };
+    let limits = Limits { memory: Some(40 << 20), ..Limits::default() };
+    for threads in [1, 2] {
+        let request = Request { errors: 1, limits: limits.clone(), threads, ..Request::default() };
+        let (outcome, told) = search(needle, false, &request);
+        assert_eq!((outcome.errors.len(), told.by_guide), (1, Some(1)));
+        assert_eq!(outcome.errors[0].steps.len(), 28);
+    }
 }
 
 #[test]
@@ -76,9 +97,8 @@ fn what_a_guide_has_found_is_told_as_shortly_as_can_be() {
     let needle = Needle { bits: 16, wrong: 0x4321 };
     for keep in [Keep::Exact, Keep::Tree] {
         let request = Request { errors: 1, keep, ..Request::default() };
-        let (outcome, answered) =
-            sweep(&needle, &needle, Some(&needle), &mut (), &request, &mut |_| {});
-        assert_eq!(answered, Answered::BreadthFirst);
+        let (outcome, told) = search(needle, true, &request);
+        assert_eq!(told.answered, Answered::BreadthFirst);
         assert!(outcome.errors[0].shortest && outcome.errors[0].steps.len() == 16);
     }
 }

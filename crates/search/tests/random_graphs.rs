@@ -363,9 +363,9 @@ proptest! {
         prop_assert_eq!(&counted(&graph, &bfs), &expected);
 
         let bare = Bare(&graph);
-        let (swept, answered) = sweep(&bare, &bare, None, &mut (), &request, &mut quiet());
+        let (swept, told) = sweep(&bare, &bare, None, &mut (), &request, &mut quiet());
         prop_assert!(swept.is_complete());
-        prop_assert_eq!(answered == Answered::Sweep, bfs.errors.is_empty());
+        prop_assert_eq!(told.answered == Answered::Sweep, bfs.errors.is_empty());
         prop_assert_eq!(&counted(&graph, &swept), &expected);
 
         let dfs = dfs(&graph, &mut (), &request, &mut quiet());

@@ -74,9 +74,8 @@ fn every_state_is_expanded_once_by_whatever_thread() {
         let numbers = Numbers::new(None);
         let request = Request { threads, errors: 1, ..Request::default() };
         let mut scratch = 0;
-        let (outcome, answered) =
-            sweep(&numbers, &numbers, None, &mut scratch, &request, &mut |_| {});
-        assert!(answered == Answered::Sweep && outcome.is_complete());
+        let (outcome, told) = sweep(&numbers, &numbers, None, &mut scratch, &request, &mut |_| {});
+        assert!(told.answered == Answered::Sweep && outcome.is_complete());
         let Counts { states, transitions, expanded, errors, .. } = outcome.counts;
         assert_eq!((states, expanded), (numbers.limit, numbers.limit));
         assert_eq!((transitions, errors), (1 + 3 * numbers.limit, 0));
@@ -91,8 +90,8 @@ fn all_errors_are_counted() {
     for threads in [1, 2, 8] {
         let numbers = Numbers::new(Some(1000));
         let request = Request { threads, ..Request::default() };
-        let (outcome, answered) = sweep(&numbers, &numbers, None, &mut 0, &request, &mut |_| {});
-        assert!(answered == Answered::BreadthFirst && outcome.is_complete());
+        let (outcome, told) = sweep(&numbers, &numbers, None, &mut 0, &request, &mut |_| {});
+        assert!(told.answered == Answered::BreadthFirst && outcome.is_complete());
         assert_eq!((outcome.counts.states, outcome.counts.errors), (numbers.limit, 200));
         let [error] = &outcome.errors[..] else { panic!("one kind of error") };
         assert!(error.shortest);
@@ -174,8 +173,8 @@ impl System for Counters {
 fn an_error_that_was_met_is_not_lost() {
     let limits = Limits { memory: Some(100 << 20), ..Limits::default() };
     let request = Request { limits, threads: 1, errors: 1, ..Request::default() };
-    let (outcome, answered) = sweep(&Counters, &Counters, None, &mut (), &request, &mut |_| {});
-    assert_eq!(answered, Answered::Retraced);
+    let (outcome, told) = sweep(&Counters, &Counters, None, &mut (), &request, &mut |_| {});
+    assert_eq!(told.answered, Answered::Retraced);
     assert_eq!(outcome.errors[0].steps.len(), 108);
     assert!(!outcome.errors[0].shortest);
 }

@@ -30,6 +30,9 @@ pub struct Report {
     pub statistics: Statistics,
     /// The search in effect.
     pub search: &'static str,
+    /// What was done and why, if that was left open: `--search auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
     /// The guide in effect.
     pub guide: String,
     /// The store in effect.
@@ -76,6 +79,7 @@ impl Report {
             optimize: "none",
             recommendation: None,
             audit: None,
+            explanation: None,
             notes: Vec::new(),
             unreached: Vec::new(),
             diagnostics: match error {

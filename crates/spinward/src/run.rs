@@ -1,5 +1,6 @@
 //! Runs the searches of a check and puts together what they found.
 
+mod auto;
 mod confirm;
 mod directed;
 mod judged;
@@ -23,7 +24,7 @@ use spinward_search::directed::swarm::{SEARCHES, swarm};
 use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
-use spinward_search::sweep::{Answered, sweep};
+use spinward_search::sweep::{Answered, Guides, sweep};
 use spinward_search::transactions::transactions;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 use spinward_store::{Omissions, Table, trim};
@@ -70,6 +71,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         statistics: Statistics { threads: method.threads, ..Statistics::default() },
         shown: method.search(),
         guide: "none".into(),
+        explanations: Vec::new(),
         method,
         tried: Vec::new(),
         endless_atomic: false,
@@ -123,6 +125,8 @@ struct Running<'a> {
     shown: Search,
     /// The guide it went by.
     guide: String,
+    /// What was done and why, where that was left open.
+    explanations: Vec<String>,
     start: Instant,
     /// Bytes the program itself uses.
     own: u64,
@@ -149,8 +153,8 @@ struct Running<'a> {
     recommendation: Option<Recommendation>,
 }
 
+use auto::{explanation, quick};
 use confirm::{confirm, shorten};
-use directed::quick;
 
 impl Running<'_> {
     /// Runs a search. If it counted on what a process claims, and that does not hold, it may have missed something;
@@ -253,20 +257,20 @@ impl Running<'_> {
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
-                let auto = self.check.search == Search::Auto;
-                let guide = auto.then(|| quick(&systems.subject)).flatten();
-                let guide = guide.as_deref();
-                let (outcome, answered) = if reduces {
-                    sweep(&Reduced(system), whole, guide, scratch, request, progress)
+                let guides = |turn| quick(&systems.subject, turn);
+                let guides: Option<&Guides<'_>> = self.is_auto().then_some(&guides);
+                let (outcome, told) = if reduces {
+                    sweep(&Reduced(system), whole, guides, scratch, request, progress)
                 } else {
-                    sweep(system, whole, guide, scratch, request, progress)
+                    sweep(system, whole, guides, scratch, request, progress)
                 };
-                self.shown = match answered {
+                self.shown = match told.answered {
                     Answered::Sweep | Answered::Retraced => self.shown,
                     Answered::BreadthFirst => Search::Bfs,
                     Answered::DepthFirst => Search::Dfs,
                     Answered::Greedy => Search::Greedy,
                 };
+                self.explain_sweep(told, &outcome, &systems.subject);
                 outcome
             }
             Algorithm::Dfs | Algorithm::Transactions => dfs(system, scratch, request, progress),
@@ -628,6 +632,7 @@ impl Running<'_> {
             errors: self.errors,
             statistics: self.statistics,
             search: self.shown.name(),
+            explanation: explanation(&self.explanations),
             guide: self.guide,
             store: self.method.store().name(),
             por: self.reduced,

@@ -62,11 +62,13 @@ const THREAD_BYTES: u64 = 16 << 20;
 const FIRST_BYTES: u64 = 1 << 20;
 const OTHER_BYTES: u64 = 3 << 20;
 
-/// How many states there must be before an error is looked for in another way.
+/// How many states there must be before an error is looked for in another way, and how many times as many before it
+/// is looked for again.
 const PROBED_AFTER: u64 = 8_192;
+const PROBED_AGAIN: u64 = 8;
 
-/// Looks for an error in another way, with so many bytes.
-pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64) -> Option<(Place, u64)> + 'a;
+/// Looks for an error in another way, after so many states, with so many bytes.
+pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64, u64) -> Option<(Place, u64)> + 'a;
 
 /// What a sweep found.
 pub(super) struct Swept {
@@ -83,7 +85,7 @@ pub(super) fn sweep<S: System, F: Form>(
     memory: Memory,
     scratch: &mut S::Scratch,
     request: &Request,
-    probe: &mut Probe<'_, S::Scratch>,
+    probe: Option<&mut Probe<'_, S::Scratch>>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Swept {
     let threads = affordable(request.threads, &memory);
@@ -100,6 +102,7 @@ pub(super) fn sweep<S: System, F: Form>(
         idle: AtomicUsize::new(0),
         over: AtomicBool::new(false),
         renews: AtomicBool::new(false),
+        pauses: AtomicBool::new(false),
         counts_errors: request.errors == 0,
         told: (0..threads).map(|_| Told::default()).collect(),
     };
@@ -147,7 +150,7 @@ fn run<S: System, F: Form>(
     shared: &Shared<'_, S>,
     workers: &mut [Worker<'_, '_, S, F>],
     scratch: &mut S::Scratch,
-    probe: &mut Probe<'_, S::Scratch>,
+    probe: Option<&mut Probe<'_, S::Scratch>>,
     watch: &mut Watch<'_>,
 ) -> Result<(), Limit> {
     let mut initial = Vec::new();
@@ -157,16 +160,22 @@ fn run<S: System, F: Form>(
     workers[0].known.move_last(&mut fresh)?;
     workers[shared.owner(hash)].known.settle_all(&fresh)?;
 
-    let (mut walked, mut probed) = (false, false);
+    let mut walked = false;
+    let mut probed_at = if probe.is_some() { PROBED_AFTER } else { u64::MAX };
+    let mut probe = probe;
     while !shared.is_done() {
-        if !probed && shared.counts().states >= PROBED_AFTER {
-            probed = true;
+        shared.pauses.store(false, Ordering::Relaxed);
+        if let Some(probe) = &mut probe
+            && shared.counts().states >= probed_at
+        {
             let memory = shared.memory.budget();
-            if let Some(error) = probe(scratch, memory.limit().saturating_sub(memory.used())) {
+            let free = memory.limit().saturating_sub(memory.used());
+            if let Some(error) = probe(scratch, probed_at, free) {
                 workers[0].errors.push(error);
                 shared.over.store(true, Ordering::Relaxed);
                 break;
             }
+            probed_at = probed_at.saturating_mul(PROBED_AGAIN);
         }
         // One thread does the work of all until it is worth a thread for each.
         if workers.len() == 1 || shared.counts().states < FEW_STATES {
@@ -177,7 +186,7 @@ fn run<S: System, F: Form>(
                 watch.tick(&shared.counts(), 0, &shared.memory)?;
             }
         } else {
-            run_together(shared, workers, scratch, watch)?;
+            run_together(shared, workers, scratch, probed_at, watch)?;
         }
         if shared.renews.swap(false, Ordering::Relaxed) && !shared.is_done() {
             if !std::mem::replace(&mut walked, true) {
@@ -191,11 +200,12 @@ fn run<S: System, F: Form>(
     Ok(())
 }
 
-/// Runs a thread for each worker until all is done or states shall have another form.
+/// Runs a thread for each worker until all is done, states shall have another form, or there are so many of them.
 fn run_together<S: System, F: Form>(
     shared: &Shared<'_, S>,
     workers: &mut [Worker<'_, '_, S, F>],
     scratch: &mut S::Scratch,
+    states: u64,
     watch: &mut Watch<'_>,
 ) -> Result<(), Limit> {
     let (first, others) = workers.split_first_mut().expect("there is at least one");
@@ -210,8 +220,13 @@ fn run_together<S: System, F: Form>(
                 })
             })
             .collect();
-        let mut ended =
-            first.work(scratch, |shared| watch.tick(&shared.counts(), 0, &shared.memory));
+        let mut ended = first.work(scratch, |shared| {
+            let counts = shared.counts();
+            if counts.states >= states {
+                shared.pauses.store(true, Ordering::Relaxed);
+            }
+            watch.tick(&counts, 0, &shared.memory)
+        });
         for thread in threads {
             let (its_scratch, its_end) =
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -253,6 +268,8 @@ struct Shared<'a, S> {
     over: AtomicBool,
     /// Whether it is time to look for a better form of states.
     renews: AtomicBool,
+    /// Whether the threads are to wait, because an error is looked for in another way.
+    pauses: AtomicBool,
     /// Whether the sweep goes on after an error.
     counts_errors: bool,
     /// By thread: what it has done so far.
@@ -276,6 +293,11 @@ impl<S> Shared<'_, S> {
 
     fn is_done(&self) -> bool {
         self.work.load(Ordering::Acquire) == 0 || self.over.load(Ordering::Relaxed)
+    }
+
+    /// Whether the threads are to stop for a while.
+    fn rests(&self) -> bool {
+        self.renews.load(Ordering::Relaxed) || self.pauses.load(Ordering::Relaxed)
     }
 
     fn counts(&self) -> Counts {
@@ -412,7 +434,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         let shared = self.shared;
         let _call_off = CallOff(shared);
         let ended = loop {
-            if shared.is_done() || shared.renews.load(Ordering::Relaxed) {
+            if shared.is_done() || shared.rests() {
                 break Ok(());
             }
             let turn = look(shared).and_then(|()| self.turn(scratch));

@@ -73,11 +73,6 @@ impl Running<'_> {
     }
 }
 
-/// A guide that may find an error soon.
-pub(super) fn quick<'a>(subject: &Subject<'a>) -> Option<Box<dyn spinward_guide::Guide + 'a>> {
-    usual(Algorithm::Sweep, subject).ok()?.build(subject).ok()
-}
-
 /// Searches in a way that can see to it that runs are shortest ones, if need be among all moves and states.
 fn by_length<S: System, W: System>(
     algorithm: Algorithm,

@@ -329,6 +329,7 @@ impl Running<'_> {
     ) -> Outcome {
         let emptiness = self.method.emptiness;
         self.shown = emptiness.search();
+        self.explain_choice(format!("{} looked for infinite runs that are wrong", self.shown));
         let fairness = match fairness {
             Fairness::None => return check(emptiness, system, scratch, request, progress),
             Fairness::Weak => spinward_machine::Fairness::Weak,

@@ -1,0 +1,88 @@
+//! What `auto` does, in words, and by which guides it looks for errors beside the sweep.
+
+use spinward_guide::Subject;
+use spinward_search::Outcome;
+use spinward_search::sweep::{Answered, Told};
+
+use super::Running;
+use crate::options::{Guide, Search};
+
+/// Guides that may find an error soon, each in its own way; those that fit take turns.
+const QUICK: &[&str] = &["formula=sum", "active", "fsm-sum", "deadlock", "formula"];
+
+/// The guide whose turn it is.
+pub(super) fn quick<'a>(
+    subject: &Subject<'a>,
+    turn: usize,
+) -> Option<Box<dyn spinward_guide::Guide + 'a>> {
+    let guides = fitting(subject);
+    guides.get(turn % guides.len().max(1))?.build(subject).ok()
+}
+
+fn fitting(subject: &Subject<'_>) -> Vec<Guide> {
+    let parsed = QUICK.iter().filter_map(|name| name.parse::<Guide>().ok());
+    parsed.filter(|guide| guide.build(subject).is_ok()).collect()
+}
+
+/// What was done and why, if anything is to be said.
+pub(super) fn explanation(all: &[String]) -> Option<String> {
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+impl Running<'_> {
+    /// Whether the search was left open.
+    pub(super) fn is_auto(&self) -> bool {
+        self.check.search == Search::Auto
+    }
+
+    /// Says what was done and why, once, if that was left open.
+    pub(super) fn explain_choice(&mut self, what: String) {
+        if self.is_auto() && !self.explanations.contains(&what) {
+            self.explanations.push(what);
+        }
+    }
+
+    /// Says how a sweep came to its answer.
+    pub(super) fn explain_sweep(&mut self, told: Told, outcome: &Outcome, subject: &Subject<'_>) {
+        if !self.is_auto() {
+            return;
+        }
+        let met_by = match told.by_guide {
+            Some(turn) => {
+                let guides = fitting(subject);
+                let name = guides.get(turn % guides.len().max(1)).map(Guide::to_string);
+                format!("a greedy search by the guide {}", name.unwrap_or_default())
+            }
+            None => "a sweep, which is fastest,".into(),
+        };
+        let is_shortest = outcome.errors.first().is_some_and(|error| error.shortest);
+        let what = match told.answered {
+            Answered::Sweep if outcome.is_complete() => {
+                "a sweep, which is fastest, saw all states".into()
+            }
+            Answered::Sweep if outcome.met > 0 => format!("{met_by} met an error"),
+            Answered::Sweep => "a sweep, which is fastest, met no error so far".into(),
+            Answered::BreadthFirst if outcome.errors.is_empty() => {
+                "breadth first, since states are not all there is to a run".into()
+            }
+            Answered::BreadthFirst if is_shortest => {
+                format!(
+                    "{met_by} met an error; a breadth-first search then found a shortest run to it"
+                )
+            }
+            Answered::BreadthFirst => {
+                format!("{met_by} met an error; a breadth-first search then found a run to it")
+            }
+            Answered::DepthFirst => format!(
+                "{met_by} met an error too far for a breadth-first search; a depth-first search found this \
+                 run to it"
+            ),
+            Answered::Retraced => format!(
+                "{met_by} met an error too far for a breadth-first search; another sweep found this run \
+                 to it"
+            ),
+            Answered::Greedy => format!("{met_by} found this run while a sweep waited"),
+        };
+        self.explain_choice(what);
+    }
+}
