@@ -265,7 +265,7 @@ impl Running<'_> {
             Judge::Formula(number) => {
                 let formula = &program.formulas[number];
                 let wrong = translate(&formula.temporal.not())
-                    .map_err(|why| Error::Usage(format!("the formula '{}' {why}", formula.text)))?;
+                    .map_err(|why| Error::Usage(format!("{why}: '{}'", formula.text)))?;
                 Follower::new(wrong, true)
             }
         };
