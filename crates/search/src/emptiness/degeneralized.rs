@@ -25,16 +25,16 @@ use crate::start::{Algorithm, Start};
 ///
 /// Where several are made one, a cycle may have to go round more than once until it awaits what it did before. So if one
 /// is found, the run that is told is one of the system itself.
-pub(crate) fn with_one_set<A: Algorithm, S: System>(start: Start<'_, S>) -> Outcome {
+pub(crate) fn with_one_set<A: Algorithm, S: System>(algorithm: A, start: Start<'_, S>) -> Outcome {
     let Start { system, scratch, request, progress } = start;
     let several = match system.sets() {
-        None | Some(1) => return Start { system, scratch, request, progress }.run::<A>(),
+        None | Some(1) => return Start { system, scratch, request, progress }.run(algorithm),
         Some(sets) => sets > 1,
     };
     let began = Instant::now();
     let of_one = Request { shortest: request.shortest && !several, ..request.clone() };
     let start = Start { system: &Degeneralized::new(system), scratch, request: &of_one, progress };
-    let mut outcome = start.run::<A>();
+    let mut outcome = start.run(algorithm);
     let is_cycle = |found: &&mut Found| found.violation == Violation::Cycle;
     let Some(found) = outcome.errors.iter_mut().find(is_cycle).filter(|_| several) else {
         return outcome;

@@ -31,14 +31,15 @@ pub fn indfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    with_one_set::<Improved, S>(Start { system, scratch, request, progress })
+    with_one_set(Improved, Start { system, scratch, request, progress })
 }
 
 /// Names the search.
-enum Improved {}
+struct Improved;
 
 impl Algorithm for Improved {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,
