@@ -93,11 +93,11 @@ pub struct Args {
 
     /// The order in which states are visited: auto, sweep, dfs, bfs, or by a guide astar, wastar, greedy or ida; those
     /// that look at a part only: beam, hill, random or swarm; or how cycles are looked for: scc,
-    /// scc-shy, scc-shy-minus, ndfs, indfs, se05, tau03 or cndfs (several threads)
+    /// scc-shy, scc-shy-minus, ndfs, indfs, se05, tau03, cndfs (several threads) or by a guide astar-indfs
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
-    /// How far a state is from an error, for astar, wastar, greedy, ida, beam, hill and random; see below
+    /// How far a state is from an error, for astar, wastar, greedy, ida, beam, hill, random and astar-indfs; see below
     /// [default: chosen from the property]
     #[arg(long, value_name = "NAME[=ARG]", help_heading = "How to search")]
     guide: Option<Guide>,

@@ -32,6 +32,10 @@ impl Guide for Coverage {
         seen.map(|count| count.fetch_add(1, Ordering::Relaxed)).min().unwrap_or(0)
     }
 
+    fn asks_the_way(&self) -> bool {
+        true
+    }
+
     fn remembers(&self) -> bool {
         true
     }

@@ -3,7 +3,8 @@
 //! *Idea*: an assertion is violated when its process is before it and its condition is false; an invariant when it is
 //! false; a formula of safety when its automaton can go on. How long that takes is computed from the condition, part by
 //! part, and from the distances of control states (Edelkamp, Lluch Lafuente and Leue 2004, figures 8 to 10; for
-//! counters the refinement mentioned there).
+//! counters the refinement mentioned there). Where infinite runs are judged, it is how far they are from being accepted
+//! (`accepting.rs`).
 //!
 //! *Properties*: with the largest part of each conjunction, the default, it is admissible and consistent; then
 //! what else can go wrong counts too: the nearest error of any kind. With `sum` the parts are added, which may be
@@ -11,6 +12,7 @@
 //!
 //! *Cost*: one look at the variables of each condition, for assertions once for each process.
 
+use crate::accepting::Accepting;
 use crate::goals::Goals;
 use crate::term::Mix;
 use crate::{Entry, Guide, Misfit, Room, Subject, Way};
@@ -23,8 +25,25 @@ pub const ENTRY: Entry = Entry {
     argument: Some("sum or max"),
     admissible: true,
     consistent: true,
-    build: |subject, argument| Ok(Box::new(Formula::new(subject, argument)?)),
+    build: |subject, argument| {
+        let mix = mix(argument)?;
+        Ok(match Accepting::new(subject, mix) {
+            Some(accepting) => Box::new(accepting),
+            None => Box::new(Formula::new(subject, mix)?),
+        })
+    },
 };
+
+fn mix(argument: Option<&str>) -> Result<Mix, Misfit> {
+    match argument {
+        None | Some("max") => Ok(Mix::Max),
+        Some("sum") => Ok(Mix::Sum),
+        Some(other) => {
+            let (takes, argument) = ("takes 'sum' or 'max'", other.to_owned());
+            Err(Misfit::Argument { guide: NAME, takes, argument })
+        }
+    }
+}
 
 struct Formula<'m> {
     goals: Goals<'m>,
@@ -32,15 +51,7 @@ struct Formula<'m> {
 }
 
 impl<'m> Formula<'m> {
-    fn new(subject: &Subject<'m>, argument: Option<&str>) -> Result<Self, Misfit> {
-        let mix = match argument {
-            None | Some("max") => Mix::Max,
-            Some("sum") => Mix::Sum,
-            Some(other) => {
-                let (takes, argument) = ("takes 'sum' or 'max'", other.to_owned());
-                return Err(Misfit::Argument { guide: NAME, takes, argument });
-            }
-        };
+    fn new(subject: &Subject<'m>, mix: Mix) -> Result<Self, Misfit> {
         let goals = Goals::new(subject, mix);
         if mix == Mix::Sum && !goals.has_properties() {
             let why = "with 'sum' needs an assertion, an invariant or a formula, and there is none here; for \

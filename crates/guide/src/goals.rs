@@ -5,7 +5,7 @@ use spinward_program::blocking::may_block;
 use spinward_program::distances::{Distances, NO_WAY};
 use spinward_program::ir::{Action, BodyId, BodyKind, StateId, Transition};
 use spinward_program::touches::each_step;
-use spinward_property::Cube;
+use spinward_property::{Cube, Label};
 
 use crate::term::{Mix, Term, Terms};
 use crate::{NEVER, Subject};
@@ -48,13 +48,6 @@ impl<'m> Goals<'m> {
         let (program, options) = (&**machine.program(), machine.options());
         let terms = Terms { program, body: None, mix };
         let condition = |number: &u32| &program.conditions[*number as usize].expr;
-        let literals = |cube: &Cube| {
-            let atoms =
-                (0..).zip(&options.watched).filter(|(atom, _)| cube.atoms() & 1 << atom != 0);
-            atoms
-                .map(|(atom, it)| terms.of(condition(it), cube.positive & 1 << atom != 0))
-                .collect()
-        };
         let exits = subject.follower.map(|follower| {
             let automaton = follower.automaton();
             let states = automaton.states.iter().enumerate();
@@ -63,8 +56,7 @@ impl<'m> Goals<'m> {
                     return Term::Known(true);
                 }
                 let edges = edges.iter().filter(|edge| edge.to as usize != state);
-                let cubes = edges.flat_map(|edge| edge.label.cubes());
-                Term::Any(cubes.map(|cube| terms.all(literals(cube))).collect())
+                Term::Any(edges.map(|edge| holds(subject, &terms, &edge.label)).collect())
             });
             exits.collect()
         });
@@ -154,8 +146,22 @@ impl<'m> Goals<'m> {
     }
 }
 
+/// That the label of an edge of the automaton that follows runs holds.
+pub fn holds(subject: &Subject<'_>, terms: &Terms<'_>, label: &Label) -> Term {
+    let watched = &subject.machine.options().watched;
+    let cube = |cube: &Cube| {
+        let atoms = (0..).zip(watched).filter(|(atom, _)| cube.atoms() & 1 << atom != 0);
+        let literal = |(atom, &number): (u32, &u32)| {
+            let condition = &terms.program.conditions[number as usize].expr;
+            terms.of(condition, cube.positive & 1 << atom != 0)
+        };
+        terms.all(atoms.map(literal).collect())
+    };
+    Term::Any(label.cubes().iter().map(cube).collect())
+}
+
 /// The state of an automaton that follows runs: the last two bytes.
-fn follower_state(state: &[u8]) -> usize {
+pub fn follower_state(state: &[u8]) -> usize {
     let bytes = state.last_chunk().copied().unwrap_or_default();
     usize::from(u16::from_le_bytes(bytes))
 }

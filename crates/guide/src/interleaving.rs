@@ -30,6 +30,10 @@ impl Guide for Interleaving {
         let alone = if mover == last { (alone + 1).min(u32::MAX >> (u8::BITS + 1)) } else { 0 };
         alone << u8::BITS | mover
     }
+
+    fn asks_the_way(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! A run-time error, such as a division by zero, may be anywhere, and is no part of any estimate. It is
 //! found when a search comes by.
 
+mod accepting;
 mod active;
 mod coverage;
 mod deadlock;
@@ -62,6 +63,11 @@ pub trait Guide: Sync {
 
     /// Whether no step makes an estimate smaller by more than one. Then it is admissible too.
     fn is_consistent(&self) -> bool {
+        false
+    }
+
+    /// Whether an estimate depends on how the state was reached.
+    fn asks_the_way(&self) -> bool {
         false
     }
 

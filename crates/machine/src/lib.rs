@@ -20,7 +20,9 @@ pub mod view;
 pub mod violation;
 
 pub use explore::Scratch;
-pub use judged::{Fair, FairScratch, Fairness, Follower, Labelled, Product, ProductScratch};
+pub use judged::{
+    Fair, FairScratch, Fairness, Follower, Labelled, Product, ProductScratch, claim_automaton,
+};
 pub use look::{Look, Sight};
 pub use machine::{Config, Machine, Move, Options};
 pub use spinward_program::movers::Mover;

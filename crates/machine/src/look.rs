@@ -7,6 +7,7 @@ use spinward_program::ir::{Action, BodyId, Expr, ReceiveArg, StateId, Transition
 use crate::Machine;
 use crate::eval::{Context, Mistakes};
 use crate::exec::{Guard, Message};
+use crate::memory::load_u16;
 use crate::shape::Shape;
 
 /// Room to look at states in.
@@ -51,6 +52,12 @@ impl Look<'_> {
     #[inline]
     pub fn process(&self, number: usize) -> (BodyId, StateId) {
         (self.context.shape.processes[number].kind, self.context.control(number))
+    }
+
+    /// Where the claim is, if there is one.
+    pub fn claim(&self) -> Option<StateId> {
+        let at = self.context.machine.header.claim?;
+        Some(StateId(load_u16(self.context.state, at)))
     }
 
     /// The process of a type with a number, if it is given, or else the first one.

@@ -58,7 +58,7 @@ pub fn bfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    Start { system, scratch, request, progress }.run::<BreadthFirst>()
+    Start { system, scratch, request, progress }.run(BreadthFirst)
 }
 
 /// Searches breadth-first a system that leaves out what makes no difference, and if something is wrong the
@@ -79,10 +79,11 @@ pub fn bfs_of_less<S: System, W: System>(
 }
 
 /// Names the search.
-enum BreadthFirst {}
+struct BreadthFirst;
 
 impl Algorithm for BreadthFirst {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

@@ -43,14 +43,15 @@ pub fn dfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    Start { system, scratch, request, progress }.run::<DepthFirst>()
+    Start { system, scratch, request, progress }.run(DepthFirst)
 }
 
 /// Names the search.
-enum DepthFirst {}
+struct DepthFirst;
 
 impl Algorithm for DepthFirst {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

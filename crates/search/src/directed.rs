@@ -13,7 +13,7 @@ mod fresh;
 pub mod hill;
 pub mod ida;
 mod known;
-mod open;
+pub(crate) mod open;
 pub mod random;
 mod runs;
 pub mod swarm;
@@ -40,12 +40,12 @@ pub struct Range {
 
 impl Range {
     /// That of one estimate.
-    fn of(estimate: u32) -> Self {
+    pub(crate) fn of(estimate: u32) -> Self {
         Self { least: estimate, most: if estimate == spinward_guide::NEVER { 0 } else { estimate } }
     }
 
     /// Takes in one more.
-    fn note(&mut self, estimate: u32) {
+    pub(crate) fn note(&mut self, estimate: u32) {
         let Self { least, most } = Self::of(estimate);
         *self = Self { least: self.least.min(least), most: self.most.max(most) };
     }

@@ -8,6 +8,7 @@
 //! - [`scc`]: strongly connected components, for any number of sets.
 //! - [`ndfs`]: the nested depth-first search of SPIN, for one set.
 //! - [`indfs`]: the same with what is known of the components of a claim.
+//! - [`astar_indfs`]: the same, led by a guide to where a cycle may be an error.
 //! - [`se05`]: a nested depth-first search that finds cycles earlier, for one set.
 //! - [`tau03`]: a nested depth-first search for any number of sets.
 //! - [`parallel`]: nested depth-first searches of several threads that help each other, for one set.
@@ -19,6 +20,7 @@
 //! Each ends with the first cycle, and shows it by a short run (`lasso.rs`); if the shortest is asked for and
 //! there is at most one set, by a shortest (`shortest.rs`).
 
+pub mod astar_indfs;
 mod chain;
 pub mod degeneralized;
 mod graph;

@@ -14,10 +14,11 @@ pub(crate) struct Start<'a, S: System> {
     pub progress: &'a mut dyn FnMut(&Progress),
 }
 
-/// A search that works with any store.
+/// A search that works with any store, with what it needs besides.
 pub(crate) trait Algorithm {
     /// Runs it; fails only if there is no room to begin.
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,
@@ -26,16 +27,15 @@ pub(crate) trait Algorithm {
 
 impl<S: System> Start<'_, S> {
     /// Runs a search with the store that was asked for.
-    pub fn run<A: Algorithm>(self) -> Outcome {
+    pub fn run<A: Algorithm>(self, algorithm: A) -> Outcome {
         let memory = Memory::new(self.request.limits.memory);
-        let outcome = match self.request.keep {
-            Keep::Exact => {
-                Exact::new(memory.budget()).and_then(|store| A::search(self, store, memory))
-            }
-            Keep::Tree => {
-                Tree::new(memory.budget()).and_then(|store| A::search(self, store, memory))
-            }
-        };
+        let outcome =
+            match self.request.keep {
+                Keep::Exact => Exact::new(memory.budget())
+                    .and_then(|store| algorithm.search(self, store, memory)),
+                Keep::Tree => Tree::new(memory.budget())
+                    .and_then(|store| algorithm.search(self, store, memory)),
+            };
         outcome.unwrap_or_else(|full| Outcome::without_room(full.into()))
     }
 }

@@ -42,7 +42,7 @@ pub fn transactions<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    Start { system, scratch, request, progress }.run::<Completed>()
+    Start { system, scratch, request, progress }.run(Completed)
 }
 
 /// The same without completions, which misses errors; tests show that it does.
@@ -52,17 +52,18 @@ pub fn incomplete_transactions<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    Start { system, scratch, request, progress }.run::<Incomplete>()
+    Start { system, scratch, request, progress }.run(Incomplete)
 }
 
 /// Names the search.
-enum Completed {}
+struct Completed;
 
 /// Names that without completions.
-enum Incomplete {}
+struct Incomplete;
 
 impl Algorithm for Completed {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,
@@ -73,6 +74,7 @@ impl Algorithm for Completed {
 
 impl Algorithm for Incomplete {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

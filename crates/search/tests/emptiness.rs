@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::system::length;
 use spinward_machine::{Cycles, Flow, Marks, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::dfs::dfs;
+use spinward_search::emptiness::astar_indfs::astar_indfs;
 use spinward_search::emptiness::degeneralized::Degeneralized;
 use spinward_search::emptiness::indfs::indfs;
 use spinward_search::emptiness::ndfs::ndfs;
@@ -38,6 +40,13 @@ struct Graph {
 }
 
 impl Graph {
+    /// The number of a state, which nothing is to be behind.
+    fn number(state: &[u8]) -> usize {
+        let number = usize::from(state[1]);
+        assert_eq!(state[1..], encode(0, number)[1..]);
+        number
+    }
+
     /// The steps of an edge: each tells where it belongs. The claim moves first.
     fn steps(&self, from: usize, index: usize) -> Vec<Step> {
         let id = |i: usize| TransitionId((from << 16 | index << 8 | i) as u32);
@@ -396,6 +405,27 @@ fn by_threads(
     parallel(&Bare(graph), scratch, request, progress)
 }
 
+/// Estimates that have nothing to do with the graph.
+struct Astray;
+
+impl Guide for Astray {
+    fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
+        let state = Graph::number(state);
+        if state % 7 == 3 { NEVER } else { (state * 37 % 11) as u32 }
+    }
+}
+
+fn astray(
+    graph: &Graph,
+    scratch: &mut (),
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    let (outcome, range) = astar_indfs(graph, scratch, request, &Astray, progress);
+    assert!(range.most < 11);
+    outcome
+}
+
 /// Those that take edges in SPIN's order.
 const IN_ORDER: &[(&str, Check)] =
     &[("scc", scc), ("ndfs", ndfs), ("indfs", indfs), ("se05", se05), ("tau03", tau03)];
@@ -405,6 +435,7 @@ const OTHERS: &[(&str, Check)] = &[
     ("scc, whole component", shy_of_component),
     ("scc, degeneralized", degeneralized),
     ("parallel", by_threads),
+    ("astar-indfs", astray),
 ];
 
 fn checks() -> impl Iterator<Item = (&'static str, Check)> {
@@ -482,6 +513,62 @@ fn components_of_a_claim_spare_second_searches() {
         }
     }
     assert!(spared > 0);
+}
+
+#[test]
+fn what_else_is_wrong_in_a_product_is_found_as_by_depth_first_search() {
+    let mut dice = Dice::new(8);
+    let mut met = 0;
+    for _ in 0..4000 {
+        let (mut graph, _) = dice.product();
+        if has_cycle(&graph) {
+            continue;
+        }
+        graph.edges.iter_mut().flatten().for_each(|edge| edge.wrong = dice.chance(10));
+        let all = Request { errors: 0, ..request(&mut dice) };
+        let expected = dfs(&graph, &mut (), &all, &mut quiet());
+        for (name, check) in [("indfs", indfs as Check), ("astar-indfs", astray)] {
+            let outcome = check(&graph, &mut (), &all, &mut quiet());
+            assert!(outcome.is_complete(), "{name}");
+            assert_eq!(places(&outcome), places(&expected), "{name}");
+            assert_eq!(outcome.counts.states, expected.counts.states, "{name}");
+            for found in &outcome.errors {
+                check_run(&graph, found);
+            }
+        }
+        met += usize::from(expected.counts.errors > 0);
+    }
+    assert!(met > 200, "{met}");
+}
+
+/// Two ways as in a claim that waits: one goes on for long, the other comes to a cycle after some steps.
+#[test]
+fn a_guide_leads_to_where_a_cycle_may_be_wrong() {
+    let edge = |to, marks| Edge { to, steps: 1, marks, wrong: false };
+    // State 0 leads to a chain of 100 that leads nowhere, and to one of 20 that ends in a cycle.
+    let chain = |first: usize, last: usize| {
+        (first..last).map(move |state| vec![edge(state + 1, Marks::default())])
+    };
+    let mut edges = vec![vec![edge(1, Marks::default()), edge(101, Marks::default())]];
+    edges.extend(chain(1, 100).chain([Vec::new()]).chain(chain(101, 120)));
+    edges.push(vec![edge(120, Marks::one(0))]);
+    let components = (0..edges.len()).map(|state| match state {
+        120 => (1, Cycles::Wrong),
+        _ => (0, Cycles::Fine),
+    });
+    let graph = Graph { sets: 1, components: components.collect(), edges };
+    struct Near;
+    impl Guide for Near {
+        fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
+            let state = Graph::number(state) as u32;
+            if state > 100 { 120 - state } else { 20 + state }
+        }
+    }
+    let request = Request { errors: 1, ..Request::default() };
+    let (outcome, range) = astar_indfs(&graph, &mut (), &request, &Near, &mut quiet());
+    check_lasso(&graph, &outcome.errors[0]);
+    assert_eq!((outcome.counts.states, range.least, range.most), (21, 1, 21));
+    assert_eq!(indfs(&graph, &mut (), &request, &mut quiet()).counts.states, 121);
 }
 
 #[test]
@@ -811,11 +898,16 @@ impl System for Lollipop {
     fn sets(&self) -> Option<u32> {
         Some(self.sets)
     }
+
+    fn component(&self, state: &[u8]) -> (u32, Cycles) {
+        let number = u32::from_le_bytes(state[..4].try_into().unwrap());
+        if number < self.states / 2 { (0, Cycles::Fine) } else { (1, Cycles::Judged) }
+    }
 }
 
 type LargeCheck = fn(&Lollipop, &mut (), &Request, &mut dyn FnMut(&Progress)) -> Outcome;
 
-fn large_checks() -> [(&'static str, LargeCheck); 8] {
+fn large_checks() -> [(&'static str, LargeCheck); 9] {
     [
         ("scc", scc),
         ("scc, visited first", |system, scratch, request, progress| {
@@ -826,6 +918,9 @@ fn large_checks() -> [(&'static str, LargeCheck); 8] {
         }),
         ("ndfs", ndfs),
         ("indfs", indfs),
+        ("astar-indfs", |system, scratch, request, progress| {
+            astar_indfs(system, scratch, request, &Unguided, progress).0
+        }),
         ("se05", se05),
         ("tau03", tau03),
         ("parallel", |system, scratch, request, progress| {

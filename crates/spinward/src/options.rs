@@ -94,7 +94,7 @@ named! {
         Tau03 = "tau03",
         /// Nested depth-first searches of several threads that help each other.
         Cndfs = "cndfs",
-        /// A* to an accepting state, then nested search.
+        /// A* to where the claim may accept, then nested search.
         AstarIndfs = "astar-indfs",
     }
 }

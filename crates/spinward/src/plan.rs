@@ -257,6 +257,7 @@ impl Algorithm {
             (Search::Random, None) => Self::Random(seed),
             (
                 Search::Astar
+                | Search::AstarIndfs
                 | Search::Wastar
                 | Search::Greedy
                 | Search::Ida
@@ -269,7 +270,8 @@ impl Algorithm {
                     "the search '{search}' needs to get back the states it stored; use it with --store exact or tree{or}"
                 ));
             }
-            (Search::Astar, _) => Self::BestFirst(search, Rank::Length(1.0)),
+            // What ends is looked for by A* alone.
+            (Search::Astar | Search::AstarIndfs, _) => Self::BestFirst(search, Rank::Length(1.0)),
             (Search::Wastar, _) => Self::BestFirst(search, Rank::Length(weight)),
             (Search::Greedy, _) => Self::BestFirst(search, Rank::Estimate),
             (Search::Ida, _) => Self::Ida(weight),
@@ -308,6 +310,7 @@ pub(crate) enum Emptiness {
     Components(Order),
     Nested,
     ImprovedNested,
+    GuidedNested,
     SchwoonEsparza,
     Tauriainen,
     Parallel,
@@ -322,6 +325,7 @@ impl Emptiness {
             Search::SccShy => Self::Components(Order::WholeComponent),
             Search::Ndfs => Self::Nested,
             Search::Indfs => Self::ImprovedNested,
+            Search::AstarIndfs => Self::GuidedNested,
             Search::Se05 => Self::SchwoonEsparza,
             Search::Tau03 => Self::Tauriainen,
             Search::Cndfs => Self::Parallel,
@@ -379,8 +383,11 @@ impl Method {
             needs_all_states(check)?;
         }
         let emptiness = Emptiness::of(check.search);
-        // What is looked for is a cycle; all else is looked for as if nothing was said.
-        let search = if emptiness.is_some() { Search::Auto } else { check.search };
+        // What is looked for is a cycle; all else is looked for as if nothing was said, unless a guide is to be followed.
+        let search = match emptiness {
+            None | Some(Emptiness::GuidedNested) => check.search,
+            Some(_) => Search::Auto,
+        };
         let algorithm = match search {
             Search::Auto | Search::Dfs if transactions => {
                 match why_all_moves(check, Algorithm::Dfs) {
@@ -420,7 +427,7 @@ impl Method {
             && !is_directed
         {
             return Err(Error::Usage(format!(
-                "the search '{}' takes no guide; use --guide {guide} with --search astar, wastar, greedy, ida, beam, hill or random",
+                "the search '{}' takes no guide; use --guide {guide} with --search astar, wastar, greedy, ida, beam, hill, random or astar-indfs",
                 check.search
             )));
         }

@@ -182,7 +182,9 @@ fn no_search_misses_an_error_by_what_it_leaves_out() {
 fn infinite_runs_are_judged_as_spin_does() {
     let settings = settings();
     let mut answers = 0;
-    for search in [Search::Auto, Search::Ndfs, Search::Indfs, Search::Se05, Search::Tau03] {
+    for search in
+        [Search::Auto, Search::Ndfs, Search::Indfs, Search::AstarIndfs, Search::Se05, Search::Tau03]
+    {
         for all in [true, false] {
             answers += settings.iter().flat_map(Setting::temporal).count();
             let differences: Vec<_> =

@@ -6,12 +6,13 @@ use spinward::{
     Check, Engine, Fairness, Model, Optimize, Por, Property, Report, Search, Store, Verdict,
 };
 
-const CHECKS: [Search; 8] = [
+const CHECKS: [Search; 9] = [
     Search::Scc,
     Search::SccShy,
     Search::SccShyMinus,
     Search::Ndfs,
     Search::Indfs,
+    Search::AstarIndfs,
     Search::Se05,
     Search::Tau03,
     Search::Cndfs,
@@ -512,5 +513,46 @@ fn a_run_to_where_all_is_accepted_is_made_shorter_too() {
             let error = &report.errors[0];
             assert_eq!((error.steps, error.shortest), (2, true), "{search} {por}");
         }
+    }
+}
+
+#[test]
+fn a_guide_leads_to_where_the_automaton_may_accept() {
+    // The wait for the answer begins after many steps only; before that there is much else to do.
+    let text = "byte asked, x, y, z;
+        active proctype Asker() { do :: asked < 20 -> asked++ od }
+        active proctype P() { do :: x = (x + 1) % 9 :: y = (y + 1) % 9 :: z = (z + 1) % 9 od }";
+    let never = "never { wait: do :: asked == 20 -> goto accept :: true od;
+        accept: do :: asked != 7 od }";
+    let formula = Property::Ltl("[] (asked == 20 -> <> (asked == 7))".into());
+    let claimed = format!("{text} {never}");
+    let questions = [(text, formula), (&claimed, Property::Ltl("never_0".into()))];
+    for (text, property) in questions {
+        let by = |search, guide: Option<&str>| {
+            let check = check(text, &property).search(search);
+            let check = check.por(Por::Off).optimize(Optimize::None);
+            let report = run(match guide {
+                Some(guide) => check.guide(guide.parse().unwrap()),
+                None => check,
+            });
+            assert_eq!(report.verdict, Verdict::Violated, "{property:?} by {search}");
+            assert_eq!(report.search, search.name());
+            report
+        };
+        let (guided, blind) = (by(Search::AstarIndfs, None), by(Search::AstarIndfs, Some("none")));
+        let nested = by(Search::Indfs, None);
+        assert_eq!((&*guided.guide, &*blind.guide), ("formula", "none"));
+        let [few, many, nested] = [guided, blind, nested].map(|report| report.statistics.expanded);
+        assert!(few < nested && few < many, "{few} {many} {nested} for {property:?}");
+    }
+}
+
+#[test]
+fn a_guide_that_asks_for_steps_leads_to_no_cycle() {
+    let property = Property::Ltl("<> [] (x == 3)".into());
+    for (guide, expected) in [("coverage", false), ("interleaving", false), ("fsm", true)] {
+        let check = check(COUNTER, &property).search(Search::AstarIndfs);
+        let outcome = check.guide(guide.parse().unwrap()).run();
+        assert_eq!(outcome.is_ok(), expected, "{guide}");
     }
 }

@@ -18,7 +18,8 @@ const TIME: &str = "5";
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// The names of all checks.
-const SEARCHES: [&str; 7] = ["scc", "scc-shy", "scc-shy-minus", "ndfs", "indfs", "se05", "tau03"];
+const SEARCHES: [&str; 8] =
+    ["scc", "scc-shy", "scc-shy-minus", "ndfs", "indfs", "astar-indfs", "se05", "tau03"];
 
 /// What is to hold of all runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,9 +186,11 @@ impl Way {
         let mut ways = vec![Self::plain("scc"), Self::plain("ndfs")];
         match question.fairness {
             Fairness::None => ways.extend(SEARCHES.map(|search| Self::any(search, dice))),
-            Fairness::Weak => ways.extend((0..4).map(|_| Self::any(SEARCHES[dice.below(7)], dice))),
+            Fairness::Weak => {
+                ways.extend((0..4).map(|_| Self::any(SEARCHES[dice.below(SEARCHES.len())], dice)))
+            }
             Fairness::Strong => {
-                ways.extend((0..2).map(|_| Self::any(SEARCHES[dice.below(7)], dice)))
+                ways.extend((0..2).map(|_| Self::any(SEARCHES[dice.below(SEARCHES.len())], dice)))
             }
         }
         ways

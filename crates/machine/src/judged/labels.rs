@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use spinward_program::Program;
 use spinward_program::ir::{BodyId, StateId, Transition, TransitionId};
 use spinward_property::components::Components;
 use spinward_property::{Automaton, Edge, Label};
@@ -45,7 +46,9 @@ impl<'m> Labelled<'m> {
             .filter(|(automaton, _)| is_process(automaton.body))
             .any(|(_, labels)| labels.contains(&true));
         let components = match claim {
-            Some(claim) if !in_processes => components(machine, claim, &labels[claim.0 as usize]),
+            Some(claim) if !in_processes => claim_automaton(program, claim)
+                .map(|automaton| super::classified(&Components::of(&automaton)))
+                .unwrap_or_default(),
             _ => Vec::new(),
         };
         Self { machine, labels, in_processes, components }
@@ -201,23 +204,21 @@ impl System for Labelled<'_> {
     }
 }
 
-/// The strongly connected components of a claim, by local state: of each whether its cycles come through
-/// labels (Edelkamp, Lluch Lafuente, Leue, *Directed explicit-state model checking*, section 7.1). None if not all of
-/// its local states are those of states.
-fn components(machine: &Machine, claim: BodyId, labels: &[bool]) -> Vec<(u32, Cycles)> {
-    let program = machine.program();
+/// A claim, by local state and transition, with those in the one set that leave a label; what it asks for is left open. Its
+/// strongly connected components tell which cycles come through labels (Edelkamp, Lluch Lafuente, Leue, *Directed
+/// explicit-state model checking*, section 7.1). None if not all of its local states are those of states.
+pub fn claim_automaton(program: &Program, claim: BodyId) -> Option<Automaton> {
     let claim = program.automaton(claim);
     let transitions = || claim.states.iter().flat_map(|state| state.transition_ids());
     if transitions().any(|id| program.transition(id).atomic) {
-        return Vec::new();
+        return None;
     }
     let edge = |id: TransitionId| {
         let Transition { from, to, .. } = program.transition(id);
-        let marks = u64::from(labels[usize::from(from.0)]);
+        let marks = u64::from(claim.state(*from).accept);
         Edge { to: to.0.into(), marks, label: Label::truth() }
     };
     let states = claim.states.iter().map(|state| state.transition_ids().map(edge).collect());
     let initial = u32::from(claim.initial.0);
-    let automaton = Automaton { atoms: 0, sets: 1, initial, states: states.collect() };
-    super::classified(&Components::of(&automaton))
+    Some(Automaton { atoms: 0, sets: 1, initial, states: states.collect() })
 }

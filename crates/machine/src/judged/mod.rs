@@ -14,7 +14,7 @@ mod labels;
 mod product;
 
 pub use fair::{Fair, FairScratch, Fairness};
-pub use labels::Labelled;
+pub use labels::{Labelled, claim_automaton};
 pub use product::{Follower, Product, ProductScratch};
 
 /// By state of an automaton: its component, and what its cycles are worth.

@@ -11,14 +11,14 @@ use crate::limits::{Limit, Memory};
 
 /// A state that waits, and the length of the run to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     pub number: u32,
     pub length: u32,
 }
 
 /// The states that wait.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(crate) struct Open {
     /// By rank and estimate; none is empty.
     buckets: BTreeMap<(u32, u32), Buffer<Waiting>>,
     memory: Memory,

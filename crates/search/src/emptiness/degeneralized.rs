@@ -15,6 +15,7 @@
 
 use std::time::Instant;
 
+use spinward_guide::{Guide, Room, Way};
 use spinward_machine::{Cycles, Flow, Marks, Sink, Step, System, Violation, system::length};
 
 use super::scc::scc;
@@ -25,16 +26,16 @@ use crate::start::{Algorithm, Start};
 ///
 /// Where several are made one, a cycle may have to go round more than once until it awaits what it did before. So if one
 /// is found, the run that is told is one of the system itself.
-pub(crate) fn with_one_set<A: Algorithm, S: System>(start: Start<'_, S>) -> Outcome {
+pub(crate) fn with_one_set<A: Algorithm, S: System>(algorithm: A, start: Start<'_, S>) -> Outcome {
+    if has_one_set(start.system) {
+        return start.run(algorithm);
+    }
     let Start { system, scratch, request, progress } = start;
-    let several = match system.sets() {
-        None | Some(1) => return Start { system, scratch, request, progress }.run::<A>(),
-        Some(sets) => sets > 1,
-    };
+    let several = system.sets().is_some_and(|sets| sets > 1);
     let began = Instant::now();
     let of_one = Request { shortest: request.shortest && !several, ..request.clone() };
     let start = Start { system: &Degeneralized::new(system), scratch, request: &of_one, progress };
-    let mut outcome = start.run::<A>();
+    let mut outcome = start.run(algorithm);
     let is_cycle = |found: &&mut Found| found.violation == Violation::Cycle;
     let Some(found) = outcome.errors.iter_mut().find(is_cycle).filter(|_| several) else {
         return outcome;
@@ -47,6 +48,20 @@ pub(crate) fn with_one_set<A: Algorithm, S: System>(start: Start<'_, S>) -> Outc
         *found = Found { occurrences: found.occurrences, ..own };
     }
     outcome
+}
+
+/// Whether the sets of a system need not be made one.
+pub(crate) fn has_one_set(system: &impl System) -> bool {
+    matches!(system.sets(), None | Some(1))
+}
+
+/// Guides through a system whose sets were made one, as through the system itself.
+pub(crate) struct GuideOfSystem<'g>(pub &'g dyn Guide);
+
+impl Guide for GuideOfSystem<'_> {
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        self.0.estimate(split(state).0, way, room)
+    }
 }
 
 /// The system with one set.

@@ -139,6 +139,12 @@ impl<'a, S: System, T: Store> Graph<'a, S, T> {
         self.system.ends_at_mark(&self.state, &to, scratch)
     }
 
+    /// The bytes of a state.
+    pub fn state(&mut self, number: u32) -> &[u8] {
+        self.load(number);
+        &self.state
+    }
+
     /// Gets the bytes of a state.
     fn load(&mut self, number: u32) {
         self.state.clear();

@@ -11,7 +11,7 @@
 //! *Cost*: that of [`super::ndfs`] where it depends on marks, else that of a depth-first search; eight more
 //! bytes for each state.
 
-use spinward_machine::{Cycles, Marks, System};
+use spinward_machine::{Cycles, System};
 use spinward_store::{Full, Store};
 
 use super::degeneralized::with_one_set;
@@ -31,24 +31,22 @@ pub fn indfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    with_one_set::<Improved, S>(Start { system, scratch, request, progress })
+    with_one_set(Improved, Start { system, scratch, request, progress })
 }
 
 /// Names the search.
-enum Improved {}
+struct Improved;
 
 impl Algorithm for Improved {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,
     ) -> Result<Outcome, Full> {
         let Start { system, scratch, request, progress } = start;
         let mut watch = Watch::new(&request.limits, progress);
-        let mut graph = Graph::new(system, request, store, memory, watch.clock());
-        graph.keep_components();
-        let mut search =
-            Indfs { walk: Walk::new(graph), flags: Flags::new(), second: Second::new() };
+        let mut search = Indfs::new(Graph::new(system, request, store, memory, watch.clock()));
         let found = search.run(scratch, &mut watch);
         let Indfs { walk, flags, .. } = search;
         let evidence = found.map(|found| found.map(Evidence::From));
@@ -56,13 +54,19 @@ impl Algorithm for Improved {
     }
 }
 
-struct Indfs<'a, S, T> {
-    walk: Walk<'a, S, T>,
-    flags: Flags,
+/// A search that is under way.
+pub(super) struct Indfs<'a, S, T> {
+    pub walk: Walk<'a, S, T>,
+    pub flags: Flags,
     second: Second,
 }
 
-impl<S: System, T: Store> Indfs<'_, S, T> {
+impl<'a, S: System, T: Store> Indfs<'a, S, T> {
+    pub fn new(mut graph: Graph<'a, S, T>) -> Self {
+        graph.keep_components();
+        Self { walk: Walk::new(graph), flags: Flags::new(), second: Second::new() }
+    }
+
     /// A state on a cycle that is an error, if there is one.
     fn run(
         &mut self,
@@ -74,25 +78,56 @@ impl<S: System, T: Store> Indfs<'_, S, T> {
         while let Some(taken) = self.walk.next()? {
             match taken {
                 Taken::Edge { to, depth, marks } => {
-                    let back = self.flags.has(to, Flags::IN_RUN);
-                    if back && self.walk.graph.component(to).1 == Cycles::Wrong {
+                    if self.closes(to) {
                         return Ok(Some(to));
                     }
                     if !self.flags.has(to, Flags::VISITED) {
-                        self.enter(to, depth, marks, scratch, watch)?;
+                        self.walk.open(to, depth, marks, scratch, watch)?;
+                        self.enter(to)?;
                     }
                 }
                 Taken::Left { state, .. } => {
-                    if self.flags.has(state, Flags::TO_SEARCH) {
-                        let found = self.search_again(state, scratch, watch)?;
-                        if found.is_some() {
-                            return Ok(found);
-                        }
+                    let found = self.leave(state, scratch, watch)?;
+                    if found.is_some() {
+                        return Ok(found);
                     }
-                    self.flags.remove(state, Flags::IN_RUN);
                 }
             }
         }
+        Ok(None)
+    }
+
+    /// Whether an edge to a state closes a cycle that is an error, whatever its marks.
+    pub fn closes(&self, to: u32) -> bool {
+        self.flags.has(to, Flags::IN_RUN) && self.walk.graph.component(to).1 == Cycles::Wrong
+    }
+
+    /// Puts the successors of a state that was opened on the stack.
+    pub fn enter(&mut self, state: u32) -> Result<(), Limit> {
+        self.flags.grow(&self.walk.graph)?;
+        self.flags.set(state, Flags::VISITED | Flags::IN_RUN);
+        let (_, cycles) = self.walk.graph.component(state);
+        if cycles == Cycles::Judged && any_marked(&self.walk.graph) {
+            self.flags.set(state, Flags::TO_SEARCH);
+        }
+        self.walk.push_events(|_| true)
+    }
+
+    /// Leaves a state, all of whose successors were visited or are in other components; a state on a cycle that is an error,
+    /// if a second search finds one.
+    pub fn leave(
+        &mut self,
+        state: u32,
+        scratch: &mut S::Scratch,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<u32>, Limit> {
+        if self.flags.has(state, Flags::TO_SEARCH) {
+            let found = self.search_again(state, scratch, watch)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        self.flags.remove(state, Flags::IN_RUN);
         Ok(None)
     }
 
@@ -112,23 +147,5 @@ impl<S: System, T: Store> Indfs<'_, S, T> {
             }
             Ok(flags.judge(edge))
         })
-    }
-
-    fn enter(
-        &mut self,
-        state: u32,
-        depth: u32,
-        marks: Marks,
-        scratch: &mut S::Scratch,
-        watch: &mut Watch<'_>,
-    ) -> Result<(), Limit> {
-        self.walk.open(state, depth, marks, scratch, watch)?;
-        self.flags.grow(&self.walk.graph)?;
-        self.flags.set(state, Flags::VISITED | Flags::IN_RUN);
-        let (_, cycles) = self.walk.graph.component(state);
-        if cycles == Cycles::Judged && any_marked(&self.walk.graph) {
-            self.flags.set(state, Flags::TO_SEARCH);
-        }
-        self.walk.push_events(|_| true)
     }
 }

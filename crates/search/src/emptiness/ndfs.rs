@@ -37,14 +37,15 @@ pub fn ndfs<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    with_one_set::<Nested, S>(Start { system, scratch, request, progress })
+    with_one_set(Nested, Start { system, scratch, request, progress })
 }
 
 /// Names the search.
-enum Nested {}
+struct Nested;
 
 impl Algorithm for Nested {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

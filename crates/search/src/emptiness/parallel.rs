@@ -54,7 +54,7 @@ pub fn parallel<S: System>(
     }
     let began = Instant::now();
     let start = Start { system: &Degeneralized::on_states(system), scratch, request, progress };
-    let outcome = start.run::<Parallel>();
+    let outcome = start.run(Parallel);
     if outcome.errors.is_empty() {
         return outcome;
     }
@@ -64,10 +64,11 @@ pub fn parallel<S: System>(
 }
 
 /// Names the search.
-enum Parallel {}
+struct Parallel;
 
 impl Algorithm for Parallel {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

@@ -56,9 +56,9 @@ pub fn ordered<S: System>(
 ) -> Outcome {
     let start = Start { system, scratch, request, progress };
     match order {
-        Order::Told => start.run::<Couvreur<Told>>(),
-        Order::VisitedFirst => start.run::<Couvreur<VisitedFirst>>(),
-        Order::WholeComponent => start.run::<Couvreur<WholeComponent>>(),
+        Order::Told => start.run(Couvreur::<Told>(PhantomData)),
+        Order::VisitedFirst => start.run(Couvreur::<VisitedFirst>(PhantomData)),
+        Order::WholeComponent => start.run(Couvreur::<WholeComponent>(PhantomData)),
     }
 }
 
@@ -88,6 +88,7 @@ impl Named for WholeComponent {
 
 impl<O: Named> Algorithm for Couvreur<O> {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

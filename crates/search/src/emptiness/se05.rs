@@ -34,14 +34,15 @@ pub fn se05<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    with_one_set::<SchwoonEsparza, S>(Start { system, scratch, request, progress })
+    with_one_set(SchwoonEsparza, Start { system, scratch, request, progress })
 }
 
 /// Names the search.
-enum SchwoonEsparza {}
+struct SchwoonEsparza;
 
 impl Algorithm for SchwoonEsparza {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

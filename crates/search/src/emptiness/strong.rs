@@ -31,14 +31,15 @@ pub fn strong<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    Start { system, scratch, request, progress }.run::<Strong>()
+    Start { system, scratch, request, progress }.run(Strong)
 }
 
 /// Names the search.
-enum Strong {}
+struct Strong;
 
 impl Algorithm for Strong {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

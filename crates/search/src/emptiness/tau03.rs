@@ -32,14 +32,15 @@ pub fn tau03<S: System>(
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Outcome {
-    Start { system, scratch, request, progress }.run::<Tauriainen>()
+    Start { system, scratch, request, progress }.run(Tauriainen)
 }
 
 /// Names the search.
-enum Tauriainen {}
+struct Tauriainen;
 
 impl Algorithm for Tauriainen {
     fn search<S: System, T: Store>(
+        self,
         start: Start<'_, S>,
         store: T,
         memory: Memory,

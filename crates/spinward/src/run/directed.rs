@@ -15,7 +15,7 @@ use spinward_trail::replay;
 use super::{Lost, Running, Systems};
 use crate::Error;
 use crate::options::Guide;
-use crate::plan::Algorithm;
+use crate::plan::{Algorithm, Emptiness};
 
 impl Running<'_> {
     /// Searches first where an error seems near.
@@ -29,11 +29,7 @@ impl Running<'_> {
     ) -> Result<(Outcome, Option<Lost>), Error> {
         let subject = systems.subject;
         let algorithm = self.method.algorithm;
-        let wanted = match &self.check.guide {
-            Some(guide) => guide.clone(),
-            None => usual(algorithm, &subject)?,
-        };
-        self.guide = wanted.to_string();
+        let wanted = self.wanted_guide(&subject)?;
         let guide = wanted.build(&subject)?;
         let directed = Directed { guide: &*guide, bound: None };
         let reduced = &Reduced(system);
@@ -55,6 +51,35 @@ impl Running<'_> {
         Ok((outcome, lost))
     }
 
+    /// The guide to go by: that asked for, or the usual one.
+    fn wanted_guide(&mut self, subject: &Subject<'_>) -> Result<Guide, Error> {
+        let wanted = match &self.check.guide {
+            Some(guide) => guide.clone(),
+            None => usual(self.method.algorithm, subject)?,
+        };
+        self.guide = wanted.to_string();
+        Ok(wanted)
+    }
+
+    /// A guide to where infinite runs may be errors, if the search goes by one.
+    pub(super) fn guide_to_cycles<'s>(
+        &mut self,
+        subject: &Subject<'s>,
+    ) -> Result<Option<Box<dyn spinward_guide::Guide + 's>>, Error> {
+        if self.method.emptiness != Emptiness::GuidedNested {
+            return Ok(None);
+        }
+        let guide = self.wanted_guide(subject)?.build(subject)?;
+        if guide.asks_the_way() {
+            return Err(Error::Usage(format!(
+                "the guide '{}' goes by the steps to a state, which the search '{}' does not know; use --guide \
+                 formula",
+                self.guide, self.check.search
+            )));
+        }
+        Ok(Some(guide))
+    }
+
     /// The state to come near to, if a run to it was given.
     pub(super) fn target(&self, machine: &Machine) -> Result<Option<Vec<u8>>, Error> {
         let Some(steps) = &self.check.target else {
@@ -67,7 +92,7 @@ impl Running<'_> {
         }
     }
 
-    fn note_range(&mut self, range: Range) {
+    pub(super) fn note_range(&mut self, range: Range) {
         let all = self.statistics.estimates.get_or_insert([range.least, range.most]);
         *all = [all[0].min(range.least), all[1].max(range.most)];
     }

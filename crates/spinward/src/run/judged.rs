@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use spinward_guide::Subject;
+use spinward_guide::{Guide, Subject, Unguided};
 use spinward_machine::{Fair, Follower, Labelled, Machine, Options, Product, System, Violation};
 use spinward_program::Program;
 use spinward_program::follow::Followed;
@@ -11,6 +11,8 @@ use spinward_program::independence::Conditions;
 use spinward_program::ir::{BodyId, Formula};
 use spinward_program::optimize::{Pass, Watched, optimize_by};
 use spinward_property::{Automaton, Edge, Label, is_stutter_invariant, translate};
+use spinward_search::directed::Range;
+use spinward_search::emptiness::astar_indfs::astar_indfs;
 use spinward_search::emptiness::indfs::indfs;
 use spinward_search::emptiness::ndfs::ndfs;
 use spinward_search::emptiness::parallel::parallel;
@@ -159,11 +161,16 @@ impl Running<'_> {
         let request = Request { shortest, ..self.request(budget) };
         let started = Instant::now();
         let mut lost = None;
+        let is_guided = is_terminal || self.method.emptiness == Emptiness::GuidedNested;
+        let target = if is_guided { self.target(&whole)? } else { None };
+        let subject = |machine| Subject { machine, follower, target: target.as_deref() };
         let outcome = match follower {
             None => {
                 let labelled = Labelled::new(machine);
                 let scratch = &mut labelled.scratch();
-                let outcome = self.judge(&labelled, scratch, fairness, &request, progress);
+                let subject = &subject(machine);
+                let outcome =
+                    self.judge(&labelled, scratch, fairness, &request, subject, progress)?;
                 self.note_endless(&outcome, scratch);
                 outcome
             }
@@ -172,12 +179,6 @@ impl Running<'_> {
                 let scratch = &mut product.scratch();
                 let outcome = if is_terminal {
                     let product_of_whole = Product::new(&whole, follower);
-                    let target = self.target(&whole)?;
-                    let subject = |machine| Subject {
-                        machine,
-                        follower: Some(follower),
-                        target: target.as_deref(),
-                    };
                     let systems = Systems {
                         whole: &product_of_whole,
                         less: less.is_some(),
@@ -189,7 +190,8 @@ impl Running<'_> {
                     lost = found.1;
                     found.0
                 } else {
-                    self.judge(&product, scratch, fairness, &request, progress)
+                    let subject = &subject(machine);
+                    self.judge(&product, scratch, fairness, &request, subject, progress)?
                 };
                 self.note_endless(&outcome, scratch.machine());
                 outcome
@@ -325,60 +327,89 @@ impl Running<'_> {
         scratch: &mut S::Scratch,
         fairness: Fairness,
         request: &Request,
+        subject: &Subject<'_>,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Outcome {
+    ) -> Result<Outcome, Error> {
         let emptiness = self.method.emptiness;
         self.shown = emptiness.search();
         self.explain_choice(format!("{} looked for infinite runs that are wrong", self.shown));
+        let guide = self.guide_to_cycles(subject)?;
+        let looking = Looking { emptiness, guide: guide.as_deref().unwrap_or(&Unguided) };
         let fairness = match fairness {
-            Fairness::None => return check(emptiness, system, scratch, request, progress),
-            Fairness::Weak => spinward_machine::Fairness::Weak,
-            Fairness::Strong => spinward_machine::Fairness::Strong,
+            Fairness::None => None,
+            Fairness::Weak => Some(spinward_machine::Fairness::Weak),
+            Fairness::Strong => Some(spinward_machine::Fairness::Strong),
         };
-        let fair = &Fair::new(system, fairness);
-        if fair.pairs() > 0 {
-            self.shown = Search::Scc;
+        let (outcome, range) = match fairness {
+            None => looking.check(system, scratch, request, progress),
+            Some(fairness) => {
+                let fair = &Fair::new(system, fairness);
+                if fair.pairs() > 0 {
+                    self.shown = Search::Scc;
+                }
+                let mut room = fair.scratch();
+                let found = looking.check(fair, &mut room, request, progress);
+                system.absorb(scratch, room.into_inner());
+                found
+            }
+        };
+        match range {
+            Some(range) => self.note_range(range),
+            // Nobody has asked it.
+            None if guide.is_some() => self.guide = "none".into(),
+            None => {}
         }
-        let mut room = fair.scratch();
-        let outcome = check(emptiness, fair, &mut room, request, progress);
-        system.absorb(scratch, room.into_inner());
-        outcome
+        Ok(outcome)
     }
 }
 
-/// Looks for a run that is an error, among those that need be looked at.
-fn check<S: System>(
+/// How a run that is an error is looked for.
+struct Looking<'g> {
     emptiness: Emptiness,
-    system: &S,
-    scratch: &mut S::Scratch,
-    request: &Request,
-    progress: &mut dyn FnMut(&Progress),
-) -> Outcome {
-    if system.reduces() {
-        check_all(emptiness, &Reduced(system), scratch, request, progress)
-    } else {
-        check_all(emptiness, system, scratch, request, progress)
-    }
+    guide: &'g dyn Guide,
 }
 
-/// Looks for a run that is an error.
-fn check_all<S: System>(
-    emptiness: Emptiness,
-    system: &S,
-    scratch: &mut S::Scratch,
-    request: &Request,
-    progress: &mut dyn FnMut(&Progress),
-) -> Outcome {
-    if system.pairs() > 0 {
-        return strong(system, scratch, request, progress);
+impl Looking<'_> {
+    /// Looks for a run that is an error, among those that need be looked at; tells the range of the estimates, if there were
+    /// any.
+    fn check<S: System>(
+        &self,
+        system: &S,
+        scratch: &mut S::Scratch,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> (Outcome, Option<Range>) {
+        if system.reduces() {
+            self.check_all(&Reduced(system), scratch, request, progress)
+        } else {
+            self.check_all(system, scratch, request, progress)
+        }
     }
-    match emptiness {
-        Emptiness::Components(order) => ordered(system, scratch, request, order, progress),
-        Emptiness::Nested => ndfs(system, scratch, request, progress),
-        Emptiness::ImprovedNested => indfs(system, scratch, request, progress),
-        Emptiness::SchwoonEsparza => se05(system, scratch, request, progress),
-        Emptiness::Tauriainen => tau03(system, scratch, request, progress),
-        Emptiness::Parallel => parallel(system, scratch, request, progress),
+
+    /// Looks for a run that is an error.
+    fn check_all<S: System>(
+        &self,
+        system: &S,
+        scratch: &mut S::Scratch,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> (Outcome, Option<Range>) {
+        if system.pairs() > 0 {
+            return (strong(system, scratch, request, progress), None);
+        }
+        let outcome = match self.emptiness {
+            Emptiness::Components(order) => ordered(system, scratch, request, order, progress),
+            Emptiness::Nested => ndfs(system, scratch, request, progress),
+            Emptiness::ImprovedNested => indfs(system, scratch, request, progress),
+            Emptiness::GuidedNested => {
+                let (outcome, range) = astar_indfs(system, scratch, request, self.guide, progress);
+                return (outcome, Some(range));
+            }
+            Emptiness::SchwoonEsparza => se05(system, scratch, request, progress),
+            Emptiness::Tauriainen => tau03(system, scratch, request, progress),
+            Emptiness::Parallel => parallel(system, scratch, request, progress),
+        };
+        (outcome, None)
     }
 }
 

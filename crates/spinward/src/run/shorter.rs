@@ -55,7 +55,8 @@ impl Running<'_> {
         let request = self.request(*budget);
         // A search for cycles comes to an end of the claim by any run, and one that knows where all cycles are wrong takes the
         // first.
-        let takes_any = self.method.emptiness == Emptiness::ImprovedNested;
+        let takes_any =
+            matches!(self.method.emptiness, Emptiness::ImprovedNested | Emptiness::GuidedNested);
         let again = *is_less || takes_any || best.violation != Violation::Cycle;
         let mut none_shorter = again || best.shortest;
         let mut take = |(found, no_other): (Option<Found>, bool)| {
