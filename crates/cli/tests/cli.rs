@@ -179,7 +179,7 @@ fn a_lossy_store_verifies_nothing() {
             ))
             .out("--store exact, and then none is missed")
             .out("(dfs search)");
-        check(&["--store", store, "asserts.pml"]).code(1).out("A run to it (3 steps)");
+        check(&["--store", store, "asserts.pml"]).code(1).out("A shortest run to it (3 steps)");
         check(&["--store", store, "--search", "bfs", "good.pml"]).code(2).err("--search dfs");
         check(&["--store", store, "--shortest", "good.pml"]).code(2).err("--store exact");
         let json = check(&["--store", store, "--format", "json", "good.pml"]).code(3).json();

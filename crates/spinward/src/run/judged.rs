@@ -176,7 +176,7 @@ impl Running<'_> {
                     let subject = |machine| Subject {
                         machine,
                         follower: Some(follower),
-                        target: target.as_deref(),
+                        target: target.as_ref(),
                     };
                     let systems = Systems {
                         whole: &product_of_whole,
@@ -229,7 +229,7 @@ impl Running<'_> {
         self.count(task, &outcome);
         self.explain(task, &outcome);
         self.explain_lost(task, lost, budget, &outcome);
-        self.take_errors(task, &searched, outcome.errors)?;
+        self.take_errors(task, &searched, outcome.errors, None)?;
         Ok(None)
     }
 
