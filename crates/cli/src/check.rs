@@ -207,6 +207,11 @@ pub struct Args {
     #[arg(long, help_heading = "How to search")]
     shortest: bool,
 
+    /// Whether a shorter run to the same error is looked for, with a tenth of the states, if the one found need not be
+    /// a shortest one: on or off [default: on, but off with --search dfs]
+    #[arg(long, value_name = "on|off", help_heading = "How to search")]
+    shorten: Option<Switch>,
+
     /// Where to write the trail of an error [default: MODEL.trail]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trail: Option<PathBuf>,
@@ -270,9 +275,7 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
     let model = model::try_load(&args.model, conditions, &formulas, args.claim.as_deref())?;
     model::show(model.source_map(), &model.warnings, &args.output);
     let mut check = configure(args, model.clone());
-    if let Some(path) =
-        args.guide.as_ref().filter(|it| it.entry().name == "hamming").and_then(Guide::argument)
-    {
+    if let Some(path) = args.guide.as_ref().and_then(Guide::trail) {
         let fit = trail::read(&model, Path::new(path))
             .map_err(|failure| spinward::Error::Usage(failure.message))?;
         check = check.toward(fit.fitted.steps);
@@ -315,6 +318,9 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
         if asked {
             check = check.property(property);
         }
+    }
+    if let Some(shorten) = args.shorten {
+        check = check.shorten(shorten == Switch::On);
     }
     if let Some(fairness) = args.fair {
         check = check.fairness(fairness);
@@ -543,7 +549,13 @@ fn tell_error(
     let shortest = if error.shortest { "A shortest run" } else { "A run" };
     let title = match error.cycle_start {
         None if error.run.is_empty() => "It is there in the initial state.".to_owned(),
-        None => format!("{shortest} to it ({steps}):"),
+        None => match error.shortened_from {
+            Some(found) => {
+                let found = thousands(found as u64);
+                format!("{shortest} to it ({steps}; the search found one of {found}):")
+            }
+            None => format!("{shortest} to it ({steps}):"),
+        },
         Some(start) if start == error.steps => {
             format!("{shortest} of which it is so ({steps}, then nobody can move):")
         }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
-use spinward::Model;
-use spinward::words::counted;
+use spinward::words::{counted, thousands};
+use spinward::{Model, Reason, Shorten, Shortened};
 use spinward_machine::{Machine, View, Violation};
 use spinward_program::Program;
 use spinward_trail::listing::line_of;
@@ -18,9 +19,9 @@ use spinward_trail::{
     Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
 };
 
-use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs};
+use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, seconds, size};
 use crate::model;
-use crate::terminal::{EXIT_VIOLATED, Failure, print, say};
+use crate::terminal::{EXIT_VIOLATED, Failure, print, say, stop_on_interrupt};
 
 /// A trail of some 30 million steps.
 const MAX_BYTES: u64 = 512 << 20;
@@ -30,13 +31,21 @@ Examples:
   spinward trail peterson.pml peterson.pml.trail
   spinward trail --json peterson.pml peterson.pml.trail
   spinward trail -p -g -l peterson.pml peterson.pml.trail    in SPIN's columns
+  spinward trail --shorten peterson.pml peterson.pml.trail   writes peterson.pml.short.trail
 
 The exit code is 1 if the trail ends in an error, 0 if it replays without one, and 2 if it does not
 fit the model.";
 
+/// How long shorter runs are looked for if nobody says otherwise.
+const SHORTENING_TIME: Duration = Duration::from_secs(10);
+
 /// Replay a trail, made by spinward or by SPIN, step by step.
 ///
 /// Every step is taken through the model again, and shown with what it changes.
+///
+/// With --shorten a shorter run to the same error is looked for, towards the last state of the
+/// trail, until it is known that there is none or a limit is hit. It is shown in place of the
+/// trail, and written to a file of its own.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -57,6 +66,34 @@ pub struct Args {
     /// Show the moves of the never claim too
     #[arg(long, help_heading = "Output")]
     claim: bool,
+
+    /// Look for a shorter run to the error at the end of the trail, and show it
+    #[arg(long, help_heading = "Shorter runs")]
+    shorten: bool,
+
+    /// Where to write the shorter run [default: beside the trail, with .short before .trail]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        requires = "shorten",
+        help_heading = "Shorter runs"
+    )]
+    shorter: Option<PathBuf>,
+
+    /// Look no longer than so many seconds for a shorter run [default: 10]
+    #[arg(
+        long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true,
+        requires = "shorten", help_heading = "Shorter runs"
+    )]
+    time: Option<Duration>,
+
+    /// Use no more memory than this for it, e.g. 4G [default: 80% of what is free]
+    #[arg(
+        long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true,
+        requires = "shorten", help_heading = "Shorter runs"
+    )]
+    memory: Option<u64>,
 
     #[command(flatten)]
     columns: ColumnArgs,
@@ -92,24 +129,115 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 fn replayed(args: &Args) -> Result<u8, Failure> {
     let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
-    let fit = read(&model, &args.trail)?;
+    let mut fit = read(&model, &args.trail)?;
+    let shortened = if args.shorten { shorten(args, &model, &mut fit)? } else { None };
     let fitted = &fit.fitted;
     for note in &fitted.notes {
         say(&format!("note: {note}"));
     }
     if args.columns.any() && !args.json {
-        return as_spin(&fit, &args.columns);
+        let code = as_spin(&fit, &args.columns)?;
+        print(&shortened.map_or(String::new(), |it| it.to_text()))?;
+        return Ok(code);
     }
     let told = describe(&fit.machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
         .map_err(Failure::internal)?;
     let cycle = fit.cycles();
     let text = if args.json {
-        json(args, &model, &told, cycle, &fitted.notes)
+        json(args, &model, &told, cycle, shortened, &fitted.notes)
     } else {
-        human(args, &model, &told, cycle)
+        human(args, &model, &told, cycle) + &shortened.map_or(String::new(), |it| it.to_text())
     };
     print(&text)?;
     Ok(exit_code(&told.violations, cycle))
+}
+
+/// What came of looking for a shorter run.
+#[derive(Serialize)]
+struct JsonShortened {
+    /// The length of the trail.
+    from: usize,
+    /// That of the run shown.
+    steps: usize,
+    /// Whether no run to the error is shorter.
+    shortest: bool,
+    /// Why that is not known.
+    reason: Option<Reason>,
+    /// Where the run was written to, if it is another one.
+    output: Option<String>,
+}
+
+impl JsonShortened {
+    fn to_text(&self) -> String {
+        let Self { from, steps, shortest, reason, output } = self;
+        let now = counted(*steps as u64, "step");
+        let found = if steps < from {
+            format!("The trail was shortened from {} to {now}", thousands(*from as u64))
+        } else if *shortest {
+            format!("The trail cannot be shortened from {now}")
+        } else {
+            format!("No run of fewer than {now} was found")
+        };
+        let known = match (shortest, reason) {
+            (true, _) => ": no run to this error is shorter.".to_owned(),
+            (false, Some(reason)) => {
+                format!("; there may be a shorter one, but {}.", reason.message)
+            }
+            (false, None) => "; there may be a shorter one.".to_owned(),
+        };
+        let mut text = format!("\n{found}{known}\n");
+        if let Some(output) = output {
+            let _ = writeln!(text, "The run is in {output}.");
+        }
+        text
+    }
+}
+
+/// Puts a shorter run to the same error in the place of the trail, if there is one and it is found in time.
+fn shorten(args: &Args, model: &Model, fit: &mut Fit) -> Result<Option<JsonShortened>, Failure> {
+    let Fit { machine, fitted } = &*fit;
+    if fit.cycles() {
+        let note = "a run that goes on for ever is not shortened here; `spinward check --shortest` finds a shortest one";
+        fit.fitted.notes.push(note.into());
+        return Ok(None);
+    }
+    let outcome = replay(machine, &fitted.steps, &mut |_| {}).map_err(Failure::internal)?;
+    let Some(&violation) = outcome.violations.first() else {
+        let note = "there is nothing to shorten: the trail does not end in an error";
+        fit.fitted.notes.push(note.into());
+        return Ok(None);
+    };
+    let options = machine.options().clone();
+    let mut shorten = Shorten::new(model.clone(), options, fitted.steps.clone(), violation)
+        .time(args.time.unwrap_or(SHORTENING_TIME))
+        .stop_flag(stop_on_interrupt());
+    if let Some(memory) = args.memory {
+        shorten = shorten.memory(memory);
+    }
+    let shortened = shorten.run().map_err(|error| model::tell(&error, &args.output))?;
+    let Shortened { run, steps, known_steps: from, shortest, reason } = shortened;
+    let mut output = None;
+    if steps < from {
+        let path = args.shorter.clone().unwrap_or_else(|| shorter_trail(&args.trail));
+        let trail = Trail::of_run(&model.program, machine.options().claim, &run, None);
+        match std::fs::write(&path, trail.to_text()) {
+            Ok(()) => output = Some(path.display().to_string()),
+            // The run is shown all the same.
+            Err(problem) => {
+                say(&format!("warning: cannot write the trail to {}: {problem}", path.display()))
+            }
+        }
+        fit.fitted.steps = run;
+        fit.fitted.cycle_start = None;
+    }
+    Ok(Some(JsonShortened { from, steps, shortest, reason, output }))
+}
+
+/// Where a shorter run goes: beside its trail, which stays as it is.
+fn shorter_trail(trail: &Path) -> PathBuf {
+    let name = trail.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".trail").unwrap_or(&name);
+    trail.with_file_name(format!("{stem}.short.trail"))
 }
 
 /// Reads a trail and fits it to the model.
@@ -218,6 +346,8 @@ struct JsonTrail<'a> {
     length: usize,
     cycle_start: Option<usize>,
     errors: Vec<JsonError>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortened: Option<JsonShortened>,
     steps: Vec<JsonStep<'a>>,
     state: JsonState<'a>,
     notes: &'a [String],
@@ -297,6 +427,7 @@ fn json_failure(args: &Args, failure: &Failure) -> String {
         length: 0,
         cycle_start: None,
         errors: Vec::new(),
+        shortened: None,
         steps: Vec::new(),
         state: JsonState::default(),
         notes: &[message.to_owned()],
@@ -308,7 +439,14 @@ fn to_text(report: &JsonTrail<'_>) -> String {
     serde_json::to_string_pretty(report).expect("a trail has nothing that JSON cannot hold") + "\n"
 }
 
-fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) -> String {
+fn json(
+    args: &Args,
+    model: &Model,
+    run: &Run,
+    cycle: bool,
+    shortened: Option<JsonShortened>,
+    notes: &[String],
+) -> String {
     let program = &model.program;
     let errors = run.violations.iter().map(|violation| {
         let span = violation.transition().map(|id| program.transition(id).span);
@@ -332,6 +470,7 @@ fn json(args: &Args, model: &Model, run: &Run, cycle: bool, notes: &[String]) ->
         length: run.length,
         cycle_start: run.cycle_start,
         errors,
+        shortened,
         steps: run.first.iter().chain(&run.last).map(json_step).collect(),
         state: json_state(program, &run.end),
         notes,

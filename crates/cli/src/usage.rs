@@ -12,13 +12,12 @@ use crate::terminal::{self, Failure};
 const LATER_COMMANDS: [&str; 3] = ["types", "serve", "lsp"];
 
 /// Options that are promised and not there yet, each with its command.
-const LATER_OPTIONS: [(&str, &str); 7] = [
+const LATER_OPTIONS: [(&str, &str); 6] = [
     ("check", "--disk"),
     ("check", "--resume"),
     ("check", "--report"),
     ("trail", "--msc"),
     ("trail", "--html"),
-    ("trail", "--shorten"),
     ("graph", "--states"),
 ];
 

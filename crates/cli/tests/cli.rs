@@ -179,7 +179,7 @@ fn a_lossy_store_verifies_nothing() {
             ))
             .out("--store exact, and then none is missed")
             .out("(dfs search)");
-        check(&["--store", store, "asserts.pml"]).code(1).out("A run to it (3 steps)");
+        check(&["--store", store, "asserts.pml"]).code(1).out("A shortest run to it (3 steps)");
         check(&["--store", store, "--search", "bfs", "good.pml"]).code(2).err("--search dfs");
         check(&["--store", store, "--shortest", "good.pml"]).code(2).err("--store exact");
         let json = check(&["--store", store, "--format", "json", "good.pml"]).code(3).json();
@@ -400,6 +400,107 @@ fn a_merged_trail_of_spin_replays() {
     place.write("merged.trail", "-4:-4:-4\n1:0:0\n");
     let said = place.run(&["trail", "merged.pml", "merged.trail"]).code(1);
     said.out("(with x = 2)");
+}
+
+const DETOURS: &str = "byte n;
+active proctype P() {
+  do
+  :: n < 30 -> n++
+  :: n = 30
+  :: n == 30 -> break
+  od;
+  assert(n < 30)
+}
+";
+
+#[test]
+fn a_trail_is_shortened() {
+    let place = Place::new();
+    place.write("m.pml", DETOURS);
+    place.run(&["check", "--search", "dfs", "m.pml"]).code(1).out("A run to it (62 steps):");
+    let long = place.read("m.pml.trail");
+    let said = place.run(&["trail", "--shorten", "m.pml", "m.pml.trail"]).code(1);
+    said.out("assertion violated: assert(n < 30)  (with n = 30)")
+        .out("shortened from 62 to 3 steps: no run to this error is shorter.")
+        .out("The run is in m.pml.short.trail.");
+    assert_eq!(place.read("m.pml.trail"), long, "the trail stays as it is");
+    place.run(&["trail", "m.pml", "m.pml.short.trail"]).code(1).out("3  P(0)");
+
+    // Once more there is nothing to gain, and nothing is written.
+    let said = place.run(&["trail", "--shorten", "m.pml", "m.pml.short.trail"]).code(1);
+    said.out("cannot be shortened from 3 steps: no run to this error is shorter.");
+    assert!(!place.path().join("m.pml.short.short.trail").exists());
+
+    let words = ["trail", "--shorten", "--json", "-o", "other.trail", "m.pml", "m.pml.trail"];
+    let json = place.run(&words).code(1).json();
+    assert_eq!((&json["verdict"], &json["length"]), (&"violated".into(), &3.into()));
+    assert_eq!(json["shortened"]["from"], 62);
+    assert_eq!(json["shortened"]["steps"], 3);
+    assert_eq!(json["shortened"]["shortest"], true);
+    assert_eq!(json["shortened"]["output"], "other.trail");
+    assert_eq!(place.read("other.trail"), place.read("m.pml.short.trail"));
+
+    let words = ["trail", "--shorten", "-p", "--output", "none/such", "m.pml", "m.pml.trail"];
+    place
+        .run(&words)
+        .code(1)
+        .err("cannot write the trail to none/such")
+        .out("trail ends after 3 steps")
+        .out("shortened from 62 to 3 steps");
+}
+
+#[test]
+fn a_merged_trail_of_spin_is_shortened() {
+    let place = Place::new();
+    let text =
+        "byte x;\nactive proctype P() { do :: x++ :: x = 5 :: x > 4 -> assert(x != 5) od }\n";
+    place.write("m.pml", text);
+    place.write("spin.trail", "-4:-4:-4\n1:0:0\n2:0:0\n3:0:1\n4:0:2\n5:0:3\n");
+    let said = place.run(&["trail", "--shorten", "m.pml", "spin.trail"]).code(1);
+    said.out("shortened from 5 to 3 steps: no run to this error is shorter.");
+    assert_eq!(place.read("spin.short.trail"), "1:0:1\n2:0:2\n3:0:3\n");
+}
+
+#[test]
+fn what_cannot_be_shortened_is_told() {
+    let place = Place::new();
+    place.write("none.trail", "1:0:0\n");
+    let said = place.run(&["trail", "--shorten", "asserts.pml", "none.trail"]).code(0);
+    said.err("nothing to shorten: the trail does not end in an error").out("without an error");
+    assert!(!place.path().join("none.short.trail").exists());
+
+    place.write("m.pml", "bit w;\nactive proctype P() { accept: do :: w = 1 - w od }\n");
+    place.run(&["check", "--acceptance", "m.pml"]).code(1);
+    let words = ["trail", "--shorten", "--json", "m.pml", "m.pml.trail"];
+    let said = place.run(&words).code(1).err("`spinward check --shortest` finds a shortest one");
+    let json = said.json();
+    assert!(json["shortened"].is_null());
+    assert!(json["notes"][0].as_str().is_some_and(|note| note.contains("goes on for ever")));
+
+    place.write("m.pml", DETOURS);
+    place.run(&["check", "--search", "dfs", "m.pml"]).code(1);
+    let late = ["trail", "--shorten", "--time", "0", "m.pml", "m.pml.trail"];
+    place.run(&late).code(1).out(
+        "No run of fewer than 62 steps was found; there may be a shorter one, but the time of 0 s",
+    );
+    assert!(!place.path().join("m.pml.short.trail").exists());
+    let json = place.run(&[&late[..4], &["--json"], &late[4..]].concat()).code(1).json();
+    assert_eq!(json["shortened"]["reason"]["code"], "time");
+
+    place.run(&["trail", "--output", "x", "m.pml", "m.pml.trail"]).code(2).err("--shorten");
+    place.run(&["trail", "--time", "1", "m.pml", "m.pml.trail"]).code(2).err("--shorten");
+}
+
+#[test]
+fn a_check_tells_that_it_found_a_shorter_run() {
+    let place = Place::new();
+    place.write("m.pml", DETOURS);
+    let lossy = ["check", "--store", "compact", "--memory", "64M", "m.pml"];
+    place.run(&lossy).code(1).out("A shortest run to it (3 steps; the search found one of 62):");
+    let off = place.run(&[&lossy[..5], &["--shorten", "off", "m.pml"]].concat()).code(1);
+    off.out("A run to it (62 steps):");
+    let dfs = ["check", "--search", "dfs", "--shorten", "on", "m.pml"];
+    place.run(&dfs).code(1).out("A shortest run to it (3 steps; the search found one of 62):");
 }
 
 #[test]

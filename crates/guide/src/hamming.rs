@@ -1,26 +1,26 @@
 //! In how many bytes a state differs from the one to come to.
 //!
 //! *Idea*: if an error state is known, from a trail, states that look like it are near to it (Edelkamp, Lluch Lafuente
-//! and Leue 2004, section 8: trail-directed search).
+//! and Leue 2004, section 10: trail-directed model checking).
 //!
 //! *Properties*: not admissible, since a step may change many bytes.
 //!
 //! *Cost*: one comparison of states.
 
-use crate::{Entry, Guide, Misfit, Room, Way};
+use crate::{Entry, Guide, Misfit, Room, TRAIL, Way};
 
 const NAME: &str = "hamming";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
     idea: "the number of bytes that differ from the last state of a trail",
-    argument: Some("a trail file"),
+    argument: Some(TRAIL),
     admissible: false,
     consistent: false,
     build: |subject, _| match subject.target {
         Some(target) => {
             let skipped = subject.machine.values_start();
-            Ok(Box::new(Hamming { target: target[skipped..].to_vec(), skipped }))
+            Ok(Box::new(Hamming { target: target.state[skipped..].to_vec(), skipped }))
         }
         None => {
             let why = "needs a trail to the state to come to: --guide hamming=FILE";

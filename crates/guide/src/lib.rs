@@ -27,6 +27,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use spinward_machine::{Follower, Machine, Sight, Step};
+use spinward_program::ir::{BodyId, StateId};
 use thiserror::Error;
 
 pub use none::Unguided;
@@ -85,7 +86,24 @@ pub struct Subject<'a> {
     /// The automaton that follows its runs, if a formula is checked: its state is behind that of the machine.
     pub follower: Option<&'a Follower>,
     /// The state to come to, if one is known.
-    pub target: Option<&'a [u8]>,
+    pub target: Option<&'a Target>,
+}
+
+/// A state to come to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its bytes.
+    state: Vec<u8>,
+    /// What each process is, and where: another machine may number otherwise who is alive.
+    places: Vec<(BodyId, StateId)>,
+}
+
+impl Target {
+    /// A state of a machine.
+    pub fn new(machine: &Machine, state: Vec<u8>) -> Self {
+        let processes = machine.view(&state).processes;
+        Self { places: processes.iter().map(|it| (it.body, it.state)).collect(), state }
+    }
 }
 
 /// Why a guide is of no use.
@@ -160,6 +178,9 @@ pub const GUIDES: &[Entry] = &[
     interleaving::ENTRY,
 ];
 
+/// What guides take that know a state to come to.
+const TRAIL: &str = "a trail file";
+
 /// Names of guides that are still to come.
 const PLANNED: &[&str] = &["dpa", "pdb"];
 
@@ -179,6 +200,11 @@ impl Wanted {
     /// Its argument.
     pub fn argument(&self) -> Option<&str> {
         self.argument.as_deref()
+    }
+
+    /// The trail to the state to come to, if it is given one.
+    pub fn trail(&self) -> Option<&str> {
+        self.argument().filter(|_| self.entry.argument == Some(TRAIL))
     }
 
     /// Makes the guide for a subject.
@@ -239,7 +265,9 @@ mod tests {
         }
         let unknown = "fms".parse::<Wanted>().unwrap_err().to_string();
         assert!(unknown.starts_with("there is no guide 'fms'; it is one of: none, formula"));
-        let argument = "fsm=3".parse::<Wanted>().unwrap_err().to_string();
-        assert_eq!(argument, "the guide 'fsm' takes no argument, not '3'");
+        let argument = "active=3".parse::<Wanted>().unwrap_err().to_string();
+        assert_eq!(argument, "the guide 'active' takes no argument, not '3'");
+        assert_eq!("fsm=a.trail".parse::<Wanted>().unwrap().trail(), Some("a.trail"));
+        assert_eq!("formula=sum".parse::<Wanted>().unwrap().trail(), None);
     }
 }

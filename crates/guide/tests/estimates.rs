@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use spinward_guide::{GUIDES, NEVER, Room, Subject, Wanted, Way};
+use spinward_guide::{GUIDES, NEVER, Room, Subject, Target, Wanted, Way};
 use spinward_machine::system::length;
 use spinward_machine::{Flow, Follower, Machine, Options, Product, Sink, Step, System, Violation};
 use spinward_program::Program;
@@ -253,4 +253,43 @@ fn promises_are_kept_for_formulas() {
         let subject = Subject { machine: &machine, follower: Some(&follower), target: None };
         assert!(graph.check(&subject, &formula.text) > 0, "{}", formula.text);
     }
+}
+
+#[test]
+fn who_knows_a_state_to_come_to_goes_towards_it() {
+    let text = "byte x;
+        proctype Q() { x = 1; x = 2; x = 3 }
+        active proctype P() { x = 4; run Q(); x = 5; x = 6 }";
+    let program = program(Path::new("model.pml"), text, &[]);
+    let stop = Arc::new(AtomicBool::new(false));
+    let machine = Machine::new(program, Options::default(), stop).unwrap();
+    let graph = Graph::of(&machine).unwrap();
+    // After `x = 4`, `run Q()`, `x = 1` and `x = 2`; Q can go on, and so can P.
+    let places = |state: &[u8]| -> Vec<usize> {
+        let processes = machine.view(state).processes.into_iter();
+        processes.map(|it| usize::from(it.state.0)).collect()
+    };
+    let first = graph.states[0].clone();
+    let is_target = |state: &&Vec<u8>| {
+        let view = machine.view(state);
+        view.processes.len() == 2
+            && view.globals == [2]
+            && places(state)[0] == places(&first)[0] + 2
+    };
+    let state = graph.states.iter().find(is_target).unwrap();
+    let target = Target::new(&machine, state.clone());
+    let estimate = |name: &str, state: &[u8], target| {
+        let subject = Subject { machine: &machine, follower: None, target };
+        let guide = name.parse::<Wanted>().unwrap().build(&subject).ok()?;
+        assert!(!guide.is_admissible(), "{name}");
+        Some(guide.estimate(state, Way::default(), &mut Room::default()))
+    };
+    for name in ["hamming", "fsm=trail", "fsm-sum=trail"] {
+        assert_eq!(estimate(name, state, Some(&target)), Some(0), "{name}");
+        assert!(estimate(name, &first, Some(&target)) > Some(0), "{name}");
+        assert_eq!(estimate(name, state, None), None, "{name}");
+    }
+    // P has two steps to make, and Q is to be created and has two more.
+    assert_eq!(estimate("fsm=trail", &first, Some(&target)), Some(3));
+    assert_eq!(estimate("fsm-sum=trail", &first, Some(&target)), Some(5));
 }

@@ -7,6 +7,7 @@
 //! judge infinite runs. Each takes a [`Request`], keeps to its [`Limits`], and ends in an [`Outcome`] that says
 //! what was found and whether anything was left out; none of them recurses.
 
+pub mod aimed;
 pub mod bfs;
 mod buffer;
 mod bytes;

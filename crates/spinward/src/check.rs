@@ -42,6 +42,7 @@ pub struct Check<'a> {
     pub(crate) time: Option<Duration>,
     pub(crate) errors: usize,
     pub(crate) shortest: bool,
+    pub(crate) shorten: Option<bool>,
     pub(crate) audit: bool,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) progress: Option<OnProgress<'a>>,
@@ -84,6 +85,7 @@ impl<'a> Check<'a> {
             time: None,
             errors: 1,
             shortest: false,
+            shorten: None,
             audit: false,
             stop: Arc::default(),
             progress: None,
@@ -115,7 +117,7 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// A run to the state that a search shall come near to, for the guide `hamming`.
+    /// A run to the state that a search shall come near to, for the guides `hamming`, `fsm` and `fsm-sum`.
     pub fn toward(mut self, steps: Vec<Step>) -> Self {
         self.target = Some(steps);
         self
@@ -226,6 +228,14 @@ impl<'a> Check<'a> {
         self
     }
 
+    /// Whether shorter runs are looked for towards the ends of those that a search finds, with a tenth of the states that
+    /// it needed, and some at least; by default after all searches but [`Search::Dfs`], whose runs are those of SPIN. What is
+    /// counted is counted before.
+    pub fn shorten(mut self, on: bool) -> Self {
+        self.shorten = Some(on);
+        self
+    }
+
     /// A flag that ends the check when it is set, from a signal handler or another thread.
     pub fn stop_flag(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
@@ -277,6 +287,7 @@ impl<'a> Check<'a> {
             time: self.time,
             errors: self.errors,
             shortest: self.shortest,
+            shorten: self.shorten,
             audit: self.audit,
             stop: stop.clone(),
             progress: None,

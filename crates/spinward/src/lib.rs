@@ -57,6 +57,7 @@ pub mod options;
 mod plan;
 mod report;
 mod run;
+mod shorten;
 mod unreached;
 pub mod words;
 
@@ -69,6 +70,7 @@ pub use report::{
     Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
     Statistics, Unreached, Verdict,
 };
+pub use shorten::{Shorten, Shortened};
 pub use spinward_search::Progress;
 
 /// The examples of the book.

@@ -9,8 +9,14 @@ pub fn default_budget() -> u64 {
 
 /// Bytes, of those allowed, that the program will still need for itself: its code is read and
 /// steps are compiled only when the search is under way. Where little is allowed it may not suffice.
-pub fn reserve(allowed: u64) -> u64 {
+fn reserve(allowed: u64) -> u64 {
     (6 << 20).min(allowed / 3)
+}
+
+/// Bytes for a search, of those allowed, beside what the program itself uses.
+pub fn for_search(allowed: u64, own: u64) -> u64 {
+    // The allocator needs some room too.
+    allowed.saturating_sub(own + reserve(allowed)) / 32 * 31
 }
 
 /// Bytes that may still be used: what the system has available, or what is left of the control

@@ -197,6 +197,9 @@ pub struct ReportedError {
     pub trail: Option<String>,
     /// Whether no run to this error is shorter.
     pub shortest: bool,
+    /// The length of the run that the search found, if a shorter one was found towards its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortened_from: Option<usize>,
     /// How often it was met.
     pub occurrences: u64,
     /// The run.

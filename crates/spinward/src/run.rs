@@ -5,10 +5,11 @@ mod confirm;
 mod directed;
 mod judged;
 mod shorter;
+pub(crate) mod toward;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use spinward_guide::Subject;
 use spinward_machine::system::length;
@@ -61,8 +62,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         start,
         own,
         allowed,
-        // The allocator needs some room too.
-        budget: allowed.saturating_sub(own + memory::reserve(allowed)) / 32 * 31,
+        budget: memory::for_search(allowed, own),
         many: plan.tasks.len() > 1,
         check,
         errors: Vec::new(),
@@ -155,6 +155,7 @@ struct Running<'a> {
 
 use auto::{explanation, quick};
 use confirm::{confirm, shorten};
+use toward::Shortening;
 
 impl Running<'_> {
     /// Runs a search. If it counted on what a process claims, and that does not hold, it may have missed something;
@@ -181,7 +182,7 @@ impl Running<'_> {
         let started = Instant::now();
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let target = self.target(&whole)?;
-        let subject = |machine| Subject { machine, follower: None, target: target.as_deref() };
+        let subject = |machine| Subject { machine, follower: None, target: target.as_ref() };
         let systems = Systems {
             whole: &whole,
             less,
@@ -209,8 +210,9 @@ impl Running<'_> {
             }
         };
         self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        let shortening = self.shortening(&whole, budget, &outcome, progress);
         if let Some(broken) = take_broken_claim(&mut outcome) {
-            self.take_errors(task, machine.program(), outcome.errors)?;
+            self.take_errors(task, machine.program(), outcome.errors, shortening)?;
             return Ok(Some(broken));
         }
 
@@ -222,7 +224,7 @@ impl Running<'_> {
         self.count(task, &outcome);
         self.explain(task, &outcome);
         self.explain_lost(task, lost, budget, &outcome);
-        self.take_errors(task, machine.program(), outcome.errors)?;
+        self.take_errors(task, machine.program(), outcome.errors, shortening)?;
         Ok(None)
     }
 
@@ -470,31 +472,9 @@ impl Running<'_> {
                 },
             ),
             Some(Stopped::LeftOut(states)) => (ReasonCode::LeftOut, self.left_out(states)),
-            Some(Stopped::Limit(limit)) => match limit {
-                Limit::States => (
-                    ReasonCode::MaxStates,
-                    format!(
-                        "the limit of {} was hit",
-                        counted(check.max_states.unwrap_or_default(), "state")
-                    ),
-                ),
-                Limit::Time => (
-                    ReasonCode::Time,
-                    format!(
-                        "the time of {} s was over",
-                        check.time.unwrap_or_default().as_secs_f64()
-                    ),
-                ),
-                Limit::Memory => (
-                    ReasonCode::Memory,
-                    format!("the memory of {} MB was used up", self.allowed.div_ceil(1 << 20)),
-                ),
-                Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
-                Limit::Table => (ReasonCode::Memory, "the table of states was full".into()),
-                Limit::Numbers => {
-                    (ReasonCode::Numbers, "there are more states than can be numbered".into())
-                }
-            },
+            Some(Stopped::Limit(limit)) => {
+                why_stopped(limit, check.max_states, check.time, self.allowed)
+            }
         };
         let counts = &outcome.counts;
         let covered = match outcome.stopped {
@@ -568,12 +548,13 @@ impl Running<'_> {
         self.reasons.push(Reason { code: ReasonCode::Lossy, message });
     }
 
-    /// Replays each error found in a program, and adds those that are new.
+    /// Replays each error found in a program, perhaps by a shorter run, and adds those that are new.
     fn take_errors(
         &mut self,
         task: &Task,
         searched: &Arc<Program>,
         found: Vec<Found>,
+        mut shortening: Option<Shortening<'_>>,
     ) -> Result<(), Error> {
         let program = self.check.model.program.clone();
         let fairness = self.check.fairness;
@@ -582,9 +563,15 @@ impl Running<'_> {
             let of_property = matches!(violation, Violation::ClaimEnd | Violation::Cycle);
             let property = of_property.then(|| task.name.clone());
             if self.places.insert((Place::of(violation), property)) {
+                let steps = length(&found.steps);
+                if let Some(shortening) = &mut shortening {
+                    found = self.shorter(found, shortening)?;
+                }
+                let shortened_from = Some(steps).filter(|&steps| length(&found.steps) < steps);
                 shorten(searched, task, &mut found);
                 confirm(&self.check.model, searched, task, fairness, &found)?;
-                self.errors.push(reported(&program, task, found));
+                let error = reported(&program, task, found);
+                self.errors.push(ReportedError { shortened_from, ..error });
             }
         }
         Ok(())
@@ -713,11 +700,40 @@ fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
         cycle_start: start,
         trail: None,
         shortest: found.shortest,
+        shortened_from: None,
         occurrences: found.occurrences,
         run: found.steps,
         cycle_index: found.cycle,
         watched: task.options.clone(),
         violation,
+    }
+}
+
+/// What ended a search, given what it might use.
+pub(crate) fn why_stopped(
+    limit: Limit,
+    max_states: Option<u64>,
+    time: Option<Duration>,
+    memory: u64,
+) -> (ReasonCode, String) {
+    match limit {
+        Limit::States => {
+            let states = counted(max_states.unwrap_or_default(), "state");
+            (ReasonCode::MaxStates, format!("the limit of {states} was hit"))
+        }
+        Limit::Time => {
+            let seconds = time.unwrap_or_default().as_secs_f64();
+            (ReasonCode::Time, format!("the time of {seconds} s was over"))
+        }
+        Limit::Memory => {
+            let megabytes = memory.div_ceil(1 << 20);
+            (ReasonCode::Memory, format!("the memory of {megabytes} MB was used up"))
+        }
+        Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
+        Limit::Table => (ReasonCode::Memory, "the table of states was full".into()),
+        Limit::Numbers => {
+            (ReasonCode::Numbers, "there are more states than can be numbered".into())
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Searches that go by a guide.
 
-use spinward_guide::{GUIDES, Subject};
+use spinward_guide::{GUIDES, Subject, Target};
 use spinward_machine::{Machine, Step, System};
 use spinward_search::directed::beam::beam;
 use spinward_search::directed::best_first::{Rank, best_first, best_first_of_less};
@@ -81,13 +81,13 @@ impl Running<'_> {
     }
 
     /// The state to come near to, if a run to it was given.
-    pub(super) fn target(&self, machine: &Machine) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn target(&self, machine: &Machine) -> Result<Option<Target>, Error> {
         let Some(steps) = &self.check.target else {
             return Ok(None);
         };
         let steps: Vec<Step> = steps.iter().filter(|step| !step.is_claim()).copied().collect();
         match replay(machine, &steps, &mut |_| {}) {
-            Ok(outcome) => Ok(Some(outcome.last.state)),
+            Ok(outcome) => Ok(Some(Target::new(machine, outcome.last.state))),
             Err(misfit) => Err(Error::Usage(format!("the trail does not fit the model: {misfit}"))),
         }
     }
@@ -148,7 +148,7 @@ fn rank(algorithm: Algorithm) -> Rank {
 }
 
 /// The guide that is always right, and knows all properties.
-const SURE: &str = "formula";
+pub(super) const SURE: &str = "formula";
 
 /// Guides for a search by estimates alone, the first of which that fits is taken.
 const USUAL: &[&str] = &["formula=sum", "active", "formula"];

@@ -163,7 +163,7 @@ impl Running<'_> {
         let mut lost = None;
         let is_guided = is_terminal || self.method.emptiness == Emptiness::GuidedNested;
         let target = if is_guided { self.target(&whole)? } else { None };
-        let subject = |machine| Subject { machine, follower, target: target.as_deref() };
+        let subject = |machine| Subject { machine, follower, target: target.as_ref() };
         let outcome = match follower {
             None => {
                 let labelled = Labelled::new(machine);
@@ -231,7 +231,7 @@ impl Running<'_> {
         self.count(task, &outcome);
         self.explain(task, &outcome);
         self.explain_lost(task, lost, budget, &outcome);
-        self.take_errors(task, &searched, outcome.errors)?;
+        self.take_errors(task, &searched, outcome.errors, None)?;
         Ok(None)
     }
 
