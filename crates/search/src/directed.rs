@@ -6,6 +6,7 @@
 //! best states of each level, [`hill`] goes on from the first that is better, [`random`] walks, and [`swarm`] goes
 //! by chance alone, depth first, in many ways at once.
 
+mod ahead;
 pub mod beam;
 pub mod best_first;
 mod chance;
@@ -78,10 +79,10 @@ fn begin<S: System>(
     let system = start.system;
     let answer = match start.request.keep {
         Keep::Exact => Exact::new(memory.budget())
-            .map(|store| Shared { system, directed, store, memory })
+            .map(|store| Shared::new(system, directed, store, memory))
             .and_then(|shared| method.search(start, &shared)),
         Keep::Tree => Tree::new(memory.budget())
-            .map(|store| Shared { system, directed, store, memory })
+            .map(|store| Shared::new(system, directed, store, memory))
             .and_then(|shared| method.search(start, &shared)),
     };
     answer.unwrap_or_else(|full| (Outcome::without_room(full.into()), Range::of(0)))

@@ -22,6 +22,9 @@
 //! alone and on no order. So nothing is missed, but runs may be longer than need be, and shortest ones are looked
 //! for in the whole system.
 //!
+//! *Threads*: others may expand states ahead of their turn (`ahead.rs`). All is noted in its turn, so that the answer
+//! is the same for every number of threads.
+//!
 //! *Cost*: besides its key, 16 bytes for each state (length, estimate, and where it was reached from) and 8 while
 //! it waits.
 
@@ -31,9 +34,10 @@ use spinward_guide::{NEVER, Unguided};
 use spinward_machine::{System, Violation, system::length};
 use spinward_store::{Flags, Full, Numbers, Store};
 
+use super::ahead::{Ahead, Helpers, Job};
 use super::fresh::Fresh;
 use super::known::{Known, Reached, Shared};
-use super::open::{Open, Waiting};
+use super::open::{Open, Turn, Waiting};
 use super::{Directed, Method, Range, begin};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, Watch, longer};
@@ -135,7 +139,26 @@ impl Method for Rank {
         start: Start<'_, S>,
         shared: &Shared<'_, S, T>,
     ) -> Result<(Outcome, Range), Full> {
-        Ok(BestFirst::new(shared, start.request, self)?.run(start))
+        let lengths = Numbers::new(shared.memory.budget())?;
+        Ok(BestFirst::new(shared, &lengths, start.request, self)?.run(start))
+    }
+}
+
+/// What is known of the shortest run to each state.
+struct Shortest<'a> {
+    /// By state: its length, and one; 0 if none is within the bound.
+    lengths: &'a Numbers,
+    estimates: Numbers,
+    /// Whether the state was expanded after it.
+    closed: Flags,
+}
+
+impl Shortest<'_> {
+    /// A state that waits, unless it was expanded since, or a shorter run to it is known, or it is too far now.
+    fn current(&self, Waiting { number, length }: Waiting, bound: u32) -> Option<Reached> {
+        let is_stale = self.lengths.get(number) != length + 1 || self.closed.contains(number);
+        let is_current = !is_stale && length <= bound;
+        is_current.then(|| Reached { number, length, estimate: self.estimates.get(number) })
     }
 }
 
@@ -150,17 +173,19 @@ struct BestFirst<'a, S, T> {
     /// Whether a state is expanded again when a shorter run to it is found.
     reopens: bool,
     known: Known<'a, S, T>,
-    /// By state: the length of the shortest run known, and one; 0 if none is within the bound.
-    lengths: Numbers,
-    estimates: Numbers,
-    closed: Flags,
+    shortest: Shortest<'a>,
     open: Open,
     /// The state at which each shows, and how many steps further.
     findings: Findings<(u32, u32)>,
 }
 
 impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
-    fn new(shared: &'a Shared<'a, S, T>, request: &'a Request, rank: Rank) -> Result<Self, Full> {
+    fn new(
+        shared: &'a Shared<'a, S, T>,
+        lengths: &'a Numbers,
+        request: &'a Request,
+        rank: Rank,
+    ) -> Result<Self, Full> {
         let Shared { directed, memory, .. } = shared;
         let is_sure = is_sure(rank, *directed);
         let proves = request.shortest && !is_sure && request.errors == 1;
@@ -174,9 +199,11 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             proves,
             reopens: by_length || proves || request.limits.max_depth.is_some(),
             known: Known::new(shared, request)?,
-            lengths: Numbers::new(budget)?,
-            estimates: Numbers::new(budget)?,
-            closed: Flags::new(budget)?,
+            shortest: Shortest {
+                lengths,
+                estimates: Numbers::new(budget)?,
+                closed: Flags::new(budget)?,
+            },
             open: Open::new(memory),
             findings: Findings::new(),
         })
@@ -185,25 +212,38 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
     fn run(mut self, start: Start<'_, S>) -> (Outcome, Range) {
         let Start { scratch, request, progress, .. } = start;
         let mut watch = Watch::new(&request.limits, progress);
-        let stopped = self.go_on(scratch, &mut watch).err();
+        let ahead = Ahead::new(self.shared, self.shortest.lengths, request.threads);
+        let stopped =
+            ahead.run(scratch, |helpers, scratch| self.go_on(helpers, scratch, &mut watch).err());
         drop(watch);
         let range = self.known.range;
         let outcome = request.limits.undisturbed(|| self.finish(scratch, stopped));
         (outcome, range)
     }
 
-    fn go_on(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
+    fn go_on(
+        &mut self,
+        helpers: &mut Helpers<'_, '_, 'a, S, T>,
+        scratch: &mut S::Scratch,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Stopped> {
         let first = self.known.begin()?;
-        self.estimates.set(first.number, first.estimate).map_err(Limit::from)?;
+        self.shortest.estimates.set(first.number, first.estimate).map_err(Limit::from)?;
         self.wait(first)?;
-        while let Some((_, Waiting { number, length })) = self.open.pop() {
-            let is_stale = self.lengths.get(number) != length + 1 || self.closed.contains(number);
-            if is_stale || length > self.known.bound {
-                continue;
+        while let Some(turn) = self.open.pop() {
+            let (state, job) = match turn {
+                Turn::State(state) => (state, None),
+                Turn::Ticket(ticket) => helpers.take(ticket),
+            };
+            if let Some(from) = self.shortest.current(state, self.known.bound) {
+                let done = job.as_ref().and_then(Job::done);
+                self.expand(from, done.as_deref().map(Job::fresh), scratch, watch)?;
+                self.check_errors()?;
+                self.hand_out(helpers);
             }
-            let from = Reached { number, length, estimate: self.estimates.get(number) };
-            self.expand(from, scratch, watch)?;
-            self.check_errors()?;
+            if let Some(job) = job {
+                helpers.give_back(job);
+            }
         }
         Ok(())
     }
@@ -221,27 +261,57 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         if self.findings.within(longest) >= wanted { Err(Stopped::Errors) } else { Ok(()) }
     }
 
+    /// Expands a state, if that was not done before.
     fn expand(
         &mut self,
         from: Reached,
+        done: Option<&Fresh>,
         scratch: &mut S::Scratch,
         watch: &mut Watch<'_>,
     ) -> Result<(), Limit> {
         self.known.visit(from, watch)?;
-        self.closed.insert(from.number)?;
-        if self.is_too_far(from.length) {
+        self.shortest.closed.insert(from.number)?;
+        if self.is_too_far(from) {
             return Ok(());
         }
-        let (fresh, whole) = self.known.expand(scratch, watch);
-        let taken = self.take(&fresh, from);
-        self.known.settle(fresh, whole.and(taken))
+        match done {
+            Some(fresh) => self.take(fresh, from)?,
+            None => {
+                let (fresh, whole) = self.known.expand(from.number, scratch, watch);
+                let taken = self.take(&fresh, from);
+                self.known.keep(fresh);
+                whole.and(taken)?;
+            }
+        }
+        self.known.counts.expanded += 1;
+        Ok(())
     }
 
-    /// Whether it is sure that no run through the state at hand is shorter than the best one found.
-    fn is_too_far(&mut self, length: u32) -> bool {
+    /// Has states expanded that come next.
+    fn hand_out(&mut self, helpers: &mut Helpers<'_, '_, 'a, S, T>) {
+        let mut wanted = helpers.wanted();
+        if wanted == 0 {
+            return;
+        }
+        let (known, shortest) = (&self.known, &self.shortest);
+        // Some may have been reached by a shorter run.
+        let most = helpers.ahead() + 4 * wanted;
+        self.open.exchange_next(most, |state| {
+            let Some(from) = shortest.current(state, known.bound) else {
+                return Some(None);
+            };
+            wanted = wanted.checked_sub(1)?;
+            let read_hidden = |out: &mut Vec<u8>| known.read_hidden(state.number, out);
+            Some(Some(helpers.add(from, known.bound, read_hidden)?))
+        });
+        helpers.call();
+    }
+
+    /// Whether it is sure that no run through a state is shorter than the best one found.
+    fn is_too_far(&mut self, Reached { number, length, .. }: Reached) -> bool {
         let bound = self.shared.directed.bound;
         match bound.filter(|_| self.proves && self.findings.len() > 0) {
-            Some(guide) => length.saturating_add(self.known.ask(guide)) > self.known.bound,
+            Some(guide) => length.saturating_add(self.known.ask(guide, number)) > self.known.bound,
             None => false,
         }
     }
@@ -252,25 +322,25 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             self.meet(violation, longer(from.length, by as usize), (from.number, by));
         }
         for successor in fresh.successors() {
-            let (number, _) = self.known.look_up(successor)?;
+            let Some(number) = self.known.find(successor)? else { continue };
             let total = longer(from.length, length(successor.steps));
             if total > self.known.bound {
                 continue;
             }
-            let estimate = match self.lengths.get(number) {
+            let estimate = match self.shortest.lengths.get(number) {
                 0 => {
                     let estimate = self.known.estimate(successor, from.estimate);
                     self.known.note_size(successor);
                     self.known.count_state()?;
-                    self.estimates.set(number, estimate)?;
+                    self.shortest.estimates.set(number, estimate)?;
                     estimate
                 }
                 known if known <= total + 1 => continue,
-                _ if !self.closed.contains(number) => self.estimates.get(number),
+                _ if !self.shortest.closed.contains(number) => self.shortest.estimates.get(number),
                 _ if self.reopens => {
-                    self.closed.remove(number);
+                    self.shortest.closed.remove(number);
                     self.known.counts.reopened += 1;
-                    self.estimates.get(number)
+                    self.shortest.estimates.get(number)
                 }
                 _ => continue,
             };
@@ -282,7 +352,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
 
     /// A run leads to a state that is new, or is shorter than those known.
     fn wait(&mut self, Reached { number, length, estimate }: Reached) -> Result<(), Limit> {
-        self.lengths.set(number, length + 1)?;
+        self.shortest.lengths.set(number, length + 1)?;
         self.open.push(self.rank.of(length, estimate), estimate, Waiting { number, length })
     }
 
@@ -307,6 +377,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         let found = findings.len() > 0;
         let all = stopped.is_none();
         let stopped = if all && self.proves && found { Some(Stopped::Errors) } else { stopped };
+        // What helpers put into the store was met by the search too, if it has seen everything.
         let is_cut_off = known.truncated || known.counts.states < store.len();
         let truncated = stopped.is_none() && is_cut_off;
         let counts = Counts { memory: memory.peak(), ..known.counts };

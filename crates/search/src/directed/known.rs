@@ -4,11 +4,13 @@
 //!
 //! *Cost*: besides its key, 8 bytes for each state: where it was reached from, and which of the successors there it is.
 
+use std::sync::atomic::AtomicBool;
+
 use spinward_guide::{Guide, Room, Way};
 use spinward_machine::{System, Violation, system::length};
 use spinward_store::{Bytes, Full, Numbers, Store, Worker};
 
-use super::fresh::{Expansion, Fresh, Successor};
+use super::fresh::{Fresh, Seen, Successor};
 use super::runs::Runs;
 use super::{Directed, Range};
 use crate::buffer::Buffer;
@@ -29,6 +31,34 @@ pub(super) struct Shared<'a, S, T> {
     pub directed: Directed<'a>,
     pub store: T,
     pub memory: Memory,
+    /// Set when the search is over: nobody waits any more for what other threads do.
+    pub over: AtomicBool,
+}
+
+impl<'a, S, T> Shared<'a, S, T> {
+    pub fn new(system: &'a S, directed: Directed<'a>, store: T, memory: Memory) -> Self {
+        Self { system, directed, store, memory, over: AtomicBool::new(false) }
+    }
+}
+
+/// What a thread works with.
+#[derive(Default)]
+pub(super) struct Hand {
+    pub worker: Worker,
+    pub room: Room,
+    key: Vec<u8>,
+    /// The state at hand.
+    pub state: Vec<u8>,
+}
+
+impl Hand {
+    /// Takes a state of which this is not part of its key.
+    pub fn take<T: Store>(&mut self, number: u32, hidden: impl FnOnce(&mut Vec<u8>), store: &T) {
+        store.get(number, &mut self.key, &mut self.worker);
+        self.state.clear();
+        hidden(&mut self.state);
+        self.state.extend_from_slice(&self.key);
+    }
 }
 
 /// The states that a search knows.
@@ -37,8 +67,7 @@ pub(super) struct Known<'a, S, T> {
     max_states: u64,
     /// Longer runs are not looked at.
     pub bound: u32,
-    worker: Worker,
-    room: Room,
+    hand: Hand,
     /// By state: the one it was reached from, and which of its successors it is.
     parents: Numbers,
     successors: Numbers,
@@ -47,9 +76,6 @@ pub(super) struct Known<'a, S, T> {
     fresh: Fresh,
     /// The states that the last expansion came to and that were wanted, in order.
     pub reached: Buffer<Reached>,
-    key: Vec<u8>,
-    /// The state at hand.
-    state: Vec<u8>,
     pub counts: Counts,
     pub range: Range,
     /// Whether the bound cut off a state or an error.
@@ -59,23 +85,20 @@ pub(super) struct Known<'a, S, T> {
 impl<'a, S: System, T: Store> Known<'a, S, T> {
     pub fn new(shared: &'a Shared<'a, S, T>, request: &Request) -> Result<Self, Full> {
         let Shared { system, memory, .. } = shared;
-        let mut state = Vec::new();
-        system.initial(&mut state);
-        let hidden = state.len() - system.key(&state).len();
+        let mut hand = Hand::default();
+        system.initial(&mut hand.state);
+        let hidden = hand.state.len() - system.key(&hand.state).len();
         let budget = memory.budget();
         Ok(Self {
             shared,
             max_states: request.limits.max_states.unwrap_or(u64::MAX),
             bound: bound(&request.limits),
-            worker: Worker::default(),
-            room: Room::default(),
+            hand,
             parents: Numbers::new(budget)?,
             successors: Numbers::new(budget)?,
             hidden: Bytes::new(hidden, budget)?,
             fresh: Fresh::new(memory),
             reached: Buffer::new(memory),
-            key: Vec::new(),
-            state,
             counts: Counts::default(),
             range: Range::of(0),
             truncated: false,
@@ -85,14 +108,15 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
     /// The initial state, which is to be expanded first.
     pub fn begin(&mut self) -> Result<Reached, Limit> {
         let Shared { system, directed, store, .. } = self.shared;
+        let Hand { worker, room, state, .. } = &mut self.hand;
         self.counts.transitions = 1;
-        let key = system.key(&self.state);
-        let prepared = store.prepare(key, &mut self.worker)?;
-        let (number, _) = store.insert(key, prepared, &mut self.worker)?;
-        self.hidden.set(number, &self.state[..self.hidden.width()])?;
-        let estimate = directed.guide.estimate(&self.state, Way::default(), &mut self.room);
+        let key = system.key(state);
+        let prepared = store.prepare(key, worker)?;
+        let (number, _) = store.insert(key, prepared, worker)?;
+        self.hidden.set(number, &state[..self.hidden.width()])?;
+        let estimate = directed.guide.estimate(state, Way::default(), room);
         self.range = Range::of(estimate);
-        self.counts.state_bytes = self.state.len() as u64;
+        self.counts.state_bytes = state.len() as u64;
         self.count_state()?;
         Ok(Reached { number, length: 0, estimate })
     }
@@ -106,50 +130,49 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
         Ok(())
     }
 
-    /// A state is the one at hand, which is to be expanded.
+    /// A state is to be expanded.
     pub fn visit(&mut self, from: Reached, watch: &mut Watch<'_>) -> Result<(), Limit> {
         // Also if it ends here: what the last one came to is dealt with.
         self.fresh.clear();
         self.reached.clear();
         watch.tick(&self.counts, from.length, &self.shared.memory)?;
         self.counts.depth = self.counts.depth.max(from.length.into());
-        self.shared.store.get(from.number, &mut self.key, &mut self.worker);
-        self.state.clear();
-        self.hidden.read(from.number, &mut self.state);
-        self.state.extend_from_slice(&self.key);
         Ok(())
     }
 
-    /// What a guide says of the state at hand, however it was reached.
-    pub fn ask(&mut self, guide: &dyn Guide) -> u32 {
-        guide.estimate(&self.state, Way::default(), &mut self.room)
+    /// What a guide says of a state, however it was reached.
+    pub fn ask(&mut self, guide: &dyn Guide, number: u32) -> u32 {
+        self.get(number);
+        guide.estimate(&self.hand.state, Way::default(), &mut self.hand.room)
     }
 
-    /// Expands the state at hand: what came of it, to be noted and given [back](Known::settle), and what broke it
-    /// off, if anything did.
+    /// Adds to `out` what is not part of the key of a state.
+    pub fn read_hidden(&self, number: u32, out: &mut Vec<u8>) {
+        self.hidden.read(number, out);
+    }
+
+    fn get(&mut self, number: u32) {
+        self.hand.take(number, |out| self.hidden.read(number, out), &self.shared.store);
+    }
+
+    /// Expands a state: what came of it, to be noted and [kept](Known::keep), and what broke it off, if anything
+    /// did.
     pub fn expand(
         &mut self,
+        number: u32,
         scratch: &mut S::Scratch,
         watch: &Watch<'_>,
     ) -> (Fresh, Result<(), Limit>) {
+        self.get(number);
         let mut fresh = std::mem::replace(&mut self.fresh, Fresh::new(&self.shared.memory));
-        let mut expansion = Expansion {
-            shared: self.shared,
-            worker: &mut self.worker,
-            fresh: &mut fresh,
-            limit: None,
-        };
-        let flow = self.shared.system.expand(&self.state, scratch, &mut expansion);
-        let whole = watch.broken_off(expansion.limit, flow);
-        (fresh, whole)
+        let Hand { state, worker, .. } = &mut self.hand;
+        let (limit, flow) = fresh.expand(state, self.shared, worker, scratch);
+        (fresh, watch.broken_off(limit, flow))
     }
 
-    /// What came of the state at hand is noted, as far as it could be.
-    pub fn settle(&mut self, fresh: Fresh, result: Result<(), Limit>) -> Result<(), Limit> {
+    /// Takes back what came of the last expansion, for its errors and its room.
+    pub fn keep(&mut self, fresh: Fresh) {
         self.fresh = fresh;
-        result?;
-        self.counts.expanded += 1;
-        Ok(())
     }
 
     /// Visits and expands a state. Of its successors those that are `wanted`, each asked for by its number, are
@@ -162,9 +185,12 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
         wanted: impl FnMut(u32) -> Result<bool, Limit>,
     ) -> Result<(), Limit> {
         self.visit(from, watch)?;
-        let (fresh, whole) = self.expand(scratch, watch);
+        let (fresh, whole) = self.expand(from.number, scratch, watch);
         let taken = self.take_wanted(&fresh, from, wanted);
-        self.settle(fresh, whole.and(taken))
+        self.keep(fresh);
+        whole.and(taken)?;
+        self.counts.expanded += 1;
+        Ok(())
     }
 
     fn take_wanted(
@@ -192,18 +218,34 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
     }
 
     /// The number of a successor, and whether it is new.
-    pub fn look_up(&mut self, successor: Successor<'_>) -> Result<(u32, bool), Limit> {
+    fn look_up(&mut self, successor: Successor<'_>) -> Result<(u32, bool), Limit> {
         let Shared { system, store, .. } = self.shared;
         self.counts.transitions += 1;
         let key = system.key(successor.state);
-        Ok(store.insert(key, successor.prepared, &mut self.worker)?)
+        Ok(store.insert(key, successor.prepared, &mut self.hand.worker)?)
+    }
+
+    /// The number of a successor, which may have been looked up; none if a run that is not longer is known.
+    pub fn find(&mut self, successor: Successor<'_>) -> Result<Option<u32>, Limit> {
+        let number = match successor.seen {
+            Seen::NotYet => return Ok(Some(self.look_up(successor)?.0)),
+            Seen::Before => None,
+            Seen::At(number, _) => Some(number),
+        };
+        self.counts.transitions += 1;
+        Ok(number)
     }
 
     /// How far a successor of a state with this estimate seems to be from an error.
     pub fn estimate(&mut self, successor: Successor<'_>, before: u32) -> u32 {
-        let way = Way { before, steps: successor.steps };
-        let guide = self.shared.directed.guide;
-        let estimate = guide.estimate(successor.state, way, &mut self.room);
+        let estimate = match successor.seen {
+            Seen::At(_, Some(estimate)) => estimate,
+            _ => {
+                let way = Way { before, steps: successor.steps };
+                let guide = self.shared.directed.guide;
+                guide.estimate(successor.state, way, &mut self.hand.room)
+            }
+        };
         self.range.note(estimate);
         estimate
     }
