@@ -702,6 +702,21 @@ fn what_an_iteration_took_is_there_for_the_next() {
     }
 }
 
+#[test]
+fn what_a_limit_left_unseen_may_be_shorter() {
+    let edges = vec![vec![(3, 5, true), (1, 1, false)], vec![(2, 1, false)], vec![(3, 1, true)]];
+    let graph = Graph { edges, bad: vec![false; 3] };
+    let none = Table { estimates: vec![0; 3], admissible: true, consistent: true };
+    let by = |max_states| {
+        let limits = Limits { max_states, ..Limits::default() };
+        let request = Request { errors: 1, limits, ..Request::default() };
+        let error = search(&graph, Rank::Length(1.0), &none, request).errors.remove(0);
+        (error.steps.len(), error.shortest)
+    };
+    assert_eq!(by(Some(2)), (5, false));
+    assert_eq!(by(None), (3, true));
+}
+
 /// Six counters that go up to six, in states that take some room; all of them at once is wrong.
 struct Cube;
 

@@ -175,6 +175,8 @@ struct BestFirst<'a, S, T> {
     known: Known<'a, S, T>,
     shortest: Shortest<'a>,
     open: Open,
+    /// The rank of the state that is being expanded; also if a limit ends that.
+    rank_at_hand: Option<u32>,
     /// The state at which each shows, and how many steps further.
     findings: Findings<(u32, u32)>,
 }
@@ -205,6 +207,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
                 closed: Flags::new(budget)?,
             },
             open: Open::new(memory),
+            rank_at_hand: None,
             findings: Findings::new(),
         })
     }
@@ -237,7 +240,9 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             };
             if let Some(from) = self.shortest.current(state, self.known.bound) {
                 let done = job.as_ref().and_then(Job::done);
+                self.rank_at_hand = Some(self.rank.of(from.length, from.estimate));
                 self.expand(from, done.as_deref().map(Job::fresh), scratch, watch)?;
+                self.rank_at_hand = None;
                 self.check_errors()?;
                 self.hand_out(helpers);
             }
@@ -383,7 +388,8 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         let counts = Counts { memory: memory.peak(), ..known.counts };
         let mut examples = findings.into_examples();
         keep_shortest(&mut examples, self.request.errors);
-        let lowest = self.open.rank().unwrap_or(NEVER);
+        let unseen = self.rank_at_hand.into_iter().chain(self.open.rank());
+        let lowest = unseen.min().unwrap_or(NEVER);
         let mut errors = Vec::new();
         for example in examples {
             let (last, by) = example.path;
