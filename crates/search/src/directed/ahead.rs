@@ -245,7 +245,7 @@ impl<'s, 'e, 'a, S: System, T: Store> Helpers<'s, 'e, 'a, S, T> {
             ahead,
             scope,
             threads: Vec::new(),
-            share: Memory::new(Some(ahead.helpers as u64 * SHARE_BYTES)),
+            share: Memory::new(Some(0)),
             jobs: Vec::new(),
             free: Vec::new(),
             chunk: Vec::new(),
@@ -300,6 +300,7 @@ impl<'s, 'e, 'a, S: System, T: Store> Helpers<'s, 'e, 'a, S, T> {
             builder.spawn_scoped(scope, || ahead.help()).ok()
         };
         self.threads = (0..ahead.helpers).map_while(hire_one).collect();
+        self.share = Memory::new(Some(self.threads.len() as u64 * SHARE_BYTES));
     }
 
     /// A helper that is gone before it was sent home has panicked: so does the search.
