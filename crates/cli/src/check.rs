@@ -281,9 +281,14 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
         check = check.toward(fit.fitted.steps);
     }
     let bar = progress_bar(args);
+    let mut best = None;
     let result = check
         .stop_flag(terminal::stop_on_interrupt())
         .on_progress(|progress| {
+            if progress.best.is_some() && progress.best != best {
+                best = progress.best;
+                tell_best(args, bar.as_ref(), progress);
+            }
             if let Some(bar) = &bar {
                 bar.set_message(progress_line(progress));
                 bar.tick();
@@ -384,6 +389,23 @@ fn progress_bar(args: &Args) -> Option<ProgressBar> {
         bar.set_style(style);
     }
     Some(bar)
+}
+
+/// Tells that a run was found while shorter ones are looked for.
+fn tell_best(args: &Args, bar: Option<&ProgressBar>, progress: &Progress) {
+    let wanted = args.shortest && !args.output.quiet && args.format == Format::Human;
+    let Some(steps) = progress.best.filter(|_| wanted) else {
+        return;
+    };
+    let states = counted(progress.counts.states, "state");
+    let line = format!(
+        "a run of {} to an error after {states}; looking for a shorter one",
+        counted(steps.into(), "step")
+    );
+    match bar {
+        Some(bar) => bar.suspend(|| say(&line)),
+        None => say(&line),
+    }
 }
 
 /// The depth, if the search knows one: a sweep does not.

@@ -1,6 +1,6 @@
 //! Room that is used again and again, and counted as long as it is held.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 use crate::limits::{Limit, Memory};
 
@@ -85,6 +85,12 @@ impl<T> Deref for Buffer<T> {
 
     fn deref(&self) -> &[T] {
         &self.items
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.items
     }
 }
 

@@ -6,6 +6,7 @@
 //! best states of each level, [`hill`] goes on from the first that is better, [`random`] walks, and [`swarm`] goes
 //! by chance alone, depth first, in many ways at once.
 
+mod ahead;
 pub mod beam;
 pub mod best_first;
 mod chance;
@@ -19,6 +20,13 @@ mod runs;
 pub mod swarm;
 
 use spinward_guide::Guide;
+use spinward_machine::System;
+use spinward_store::{Exact, Full, Store, Tree};
+
+use crate::limits::Memory;
+use crate::outcome::{Keep, Outcome};
+use crate::start::Start;
+use known::Shared;
 
 /// What a directed search is given beside a request.
 #[derive(Clone, Copy)]
@@ -49,4 +57,33 @@ impl Range {
         let Self { least, most } = Self::of(estimate);
         *self = Self { least: self.least.min(least), most: self.most.max(most) };
     }
+}
+
+/// A search that keeps the states it knows in a store of either kind.
+trait Method {
+    /// Runs it; fails only if there is no room to begin.
+    fn search<S: System, T: Store>(
+        self,
+        start: Start<'_, S>,
+        shared: &Shared<'_, S, T>,
+    ) -> Result<(Outcome, Range), Full>;
+}
+
+/// Runs a search with the store that was asked for.
+fn begin<S: System>(
+    start: Start<'_, S>,
+    directed: Directed<'_>,
+    method: impl Method,
+) -> (Outcome, Range) {
+    let memory = Memory::new(start.request.limits.memory);
+    let system = start.system;
+    let answer = match start.request.keep {
+        Keep::Exact => Exact::new(memory.budget())
+            .map(|store| Shared::new(system, directed, store, memory))
+            .and_then(|shared| method.search(start, &shared)),
+        Keep::Tree => Tree::new(memory.budget())
+            .map(|store| Shared::new(system, directed, store, memory))
+            .and_then(|shared| method.search(start, &shared)),
+    };
+    answer.unwrap_or_else(|full| (Outcome::without_room(full.into()), Range::of(0)))
 }

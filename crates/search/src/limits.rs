@@ -166,6 +166,7 @@ pub(crate) struct Watch<'a> {
     countdown: u32,
     reported: Instant,
     reported_states: u64,
+    best: Option<u32>,
 }
 
 impl<'a> Watch<'a> {
@@ -193,6 +194,7 @@ impl<'a> Watch<'a> {
             countdown: 0,
             reported: started,
             reported_states: 0,
+            best: None,
         }
     }
 
@@ -215,18 +217,30 @@ impl<'a> Watch<'a> {
 
     /// Reports progress if it is time to.
     pub fn report(&mut self, counts: &Counts, depth: u32, memory: &Memory) {
-        let now = Instant::now();
-        let pause = now - self.reported;
-        if pause >= Self::INTERVAL {
-            (self.progress)(&Progress {
-                counts: Counts { memory: memory.used(), ..*counts },
-                depth: depth.into(),
-                elapsed: now - self.started,
-                rate: (counts.states - self.reported_states) as f64 / pause.as_secs_f64(),
-            });
-            self.reported = now;
-            self.reported_states = counts.states;
+        if self.reported.elapsed() >= Self::INTERVAL {
+            self.report_now(counts, depth, memory);
         }
+    }
+
+    /// Reports that a run of so many steps was found, the best so far.
+    pub fn report_best(&mut self, steps: u32, counts: &Counts, memory: &Memory) {
+        self.best = Some(steps);
+        self.report_now(counts, steps, memory);
+    }
+
+    fn report_now(&mut self, counts: &Counts, depth: u32, memory: &Memory) {
+        let now = Instant::now();
+        // At the very beginning no time has passed.
+        let pause = (now - self.reported).max(Duration::from_micros(1));
+        (self.progress)(&Progress {
+            counts: Counts { memory: memory.used(), ..*counts },
+            depth: depth.into(),
+            elapsed: now - self.started,
+            rate: (counts.states - self.reported_states) as f64 / pause.as_secs_f64(),
+            best: self.best,
+        });
+        self.reported = now;
+        self.reported_states = counts.states;
     }
 
     /// What broke an expansion off, if anything did.

@@ -163,4 +163,6 @@ pub struct Progress {
     pub elapsed: Duration,
     /// States a second since the last event.
     pub rate: f64,
+    /// The steps of the best run to an error so far, if shorter ones are looked for.
+    pub best: Option<u32>,
 }

@@ -226,7 +226,9 @@ fn probe<S: System>(
     let states = PROBED_STATES.max(seen / PROBED_SHARE);
     let (max_states, memory) = (Some(states), Some(free / PROBED_PART));
     let limits = Limits { max_states, memory, ..request.limits.clone() };
-    let request = Request { limits, shortest: false, reduces: false, ..request.clone() };
+    // One thread: whatever is looked at beside the way to an error is in vain.
+    let request =
+        Request { limits, shortest: false, reduces: false, threads: 1, ..request.clone() };
     let directed = Directed { guide, bound: None };
     let rank = Rank::Estimate;
     let (outcome, _) = best_first(system, scratch, &request, rank, directed, &mut |_| {});

@@ -21,7 +21,7 @@ use spinward_store::Table as Lossy;
 
 /// Edges lead to a state by some steps; some of them are wrong after their last step, and some states are.
 struct Graph {
-    edges: Vec<Vec<(u8, usize, bool)>>,
+    edges: Vec<Vec<(u16, usize, bool)>>,
     bad: Vec<bool>,
 }
 
@@ -33,15 +33,20 @@ fn below(random: &mut Xoshiro256PlusPlus, end: usize) -> usize {
 impl Graph {
     fn random(random: &mut Xoshiro256PlusPlus) -> Self {
         let states = 2 + below(random, 24);
+        Self::of(random, states, 1)
+    }
+
+    /// Of so many states, with errors that are so many times as rare.
+    fn of(random: &mut Xoshiro256PlusPlus, states: usize, rare: usize) -> Self {
         let edges = (0..states).map(|_| {
             let edges = (0..below(random, 4)).map(|_| {
-                let wrong = below(random, 25) == 0;
-                (below(random, states) as u8, 1 + below(random, 4), wrong)
+                let wrong = below(random, 25 * rare) == 0;
+                (below(random, states) as u16, 1 + below(random, 4), wrong)
             });
             edges.collect()
         });
         let edges = edges.collect();
-        Self { edges, bad: (0..states).map(|_| below(random, 12) == 0).collect() }
+        Self { edges, bad: (0..states).map(|_| below(random, 12 * rare) == 0).collect() }
     }
 
     /// By state: the length of the shortest run to an error.
@@ -110,25 +115,31 @@ impl System for Graph {
     fn scratch(&self) {}
 
     fn initial(&self, out: &mut Vec<u8>) {
-        *out = vec![0];
+        *out = vec![0; 2];
     }
 
     fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
-        let state = state[0];
-        if self.bad[state as usize] {
+        let state = number(state);
+        if self.bad[state] {
             sink.violation(Violation::InvalidEndState, &[])?;
         }
-        for &(to, steps, wrong) in &self.edges[state as usize] {
-            let step = Step { process: 0, transition: TransitionId(u32::from(state)) };
+        for &(to, steps, wrong) in &self.edges[state] {
+            let step = Step { process: 0, transition: TransitionId(state as u32) };
             let steps = vec![step; steps];
             if wrong {
                 sink.violation(Violation::Assertion(TransitionId(u32::from(to))), &steps)?;
             } else {
-                sink.successor(&[to], &steps)?;
+                sink.successor(&to.to_le_bytes(), &steps)?;
             }
         }
         Flow::Continue(())
     }
+}
+
+/// The number of a state of a graph, which is at its end.
+fn number(state: &[u8]) -> usize {
+    let (_, number) = state.split_last_chunk().unwrap();
+    usize::from(u16::from_le_bytes(*number))
 }
 
 /// Estimates by state.
@@ -140,7 +151,7 @@ struct Table {
 
 impl Guide for Table {
     fn estimate(&self, state: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
-        self.estimates[state[0] as usize]
+        self.estimates[number(state)]
     }
 
     fn is_admissible(&self) -> bool {
@@ -450,6 +461,107 @@ fn chance_is_the_same_for_a_seed_and_any_threads() {
     assert!(differ.iter().all(|&differ| differ > 50), "{differ:?}");
 }
 
+/// A graph whose states also tell how they were reached, which is no part of their keys.
+struct Shadowed<'g>(&'g Graph);
+
+impl System for Shadowed<'_> {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        *out = vec![0; 3];
+    }
+
+    fn key<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        &state[1..]
+    }
+
+    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
+        let mut shadow = Shadow { sink, before: state[0] };
+        self.0.expand(&state[1..], &mut (), &mut shadow)
+    }
+}
+
+struct Shadow<'s> {
+    sink: &'s mut dyn Sink,
+    before: u8,
+}
+
+impl Sink for Shadow<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        let after = self.before.wrapping_mul(3).wrapping_add(steps.len() as u8);
+        self.sink.successor(&[&[after], state].concat(), steps)
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        self.sink.violation(violation, steps)
+    }
+}
+
+/// Estimates more or less than another guide, as states were reached.
+struct Wayward<'t>(&'t Table);
+
+impl Guide for Wayward<'_> {
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        let odd = way.before % 2 + u32::from(state[0] % 4);
+        match self.0.estimate(state, way, room) {
+            NEVER => NEVER,
+            estimate => estimate + odd,
+        }
+    }
+}
+
+/// What a best-first search tells, the range of the estimates included.
+fn best_first_told<S: System<Scratch = ()>>(
+    system: &S,
+    guide: &dyn Guide,
+    rank: Rank,
+    request: &Request,
+) -> (String, u64) {
+    let directed = Directed { guide, bound: Some(guide) };
+    let (outcome, range) = best_first(system, &mut (), request, rank, directed, &mut |_| {});
+    (format!("{} {range:?}", told(&outcome)), outcome.counts.expanded)
+}
+
+#[test]
+fn the_best_first_are_the_same_for_any_threads() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(15);
+    let mut helped = 0;
+    for seed in 0..24 {
+        let states = 1_000 + below(&mut random, 3_000);
+        let graph = Graph::of(&mut random, states, [10, 100, 2_000][seed % 3]);
+        let limits = Limits {
+            max_depth: (seed % 4 == 1).then(|| 10 + below(&mut random, 20) as u64),
+            max_states: (seed % 4 == 2).then(|| 300 + below(&mut random, 1_000) as u64),
+            ..Limits::default()
+        };
+        let keep = if seed % 2 == 0 { Keep::Exact } else { Keep::Tree };
+        for guide in Table::all(&graph, &mut random) {
+            for rank in [Rank::Length(1.0), Rank::Length(3.0), Rank::Estimate] {
+                for (errors, shortest) in [(0, false), (1, false), (1, true), (3, false)] {
+                    let by = |threads| {
+                        let limits = limits.clone();
+                        let request =
+                            &Request { errors, shortest, keep, threads, limits, reduces: false };
+                        let shadowed = &Shadowed(&graph);
+                        [
+                            best_first_told(&graph, &guide, rank, request),
+                            best_first_told(shadowed, &Wayward(&guide), rank, request),
+                        ]
+                    };
+                    let one = by(1);
+                    helped += one.iter().filter(|it| it.1 > 400).count();
+                    for threads in [2, 3, 8] {
+                        assert_eq!(one, by(threads), "graph {seed}, {rank:?}, {threads} threads");
+                    }
+                }
+            }
+        }
+    }
+    assert!(helped > 500, "{helped}");
+}
+
 /// A tree with hardly an end, of states that take some room.
 struct Endless;
 
@@ -493,19 +605,23 @@ impl Guide for Slope {
     }
 }
 
-/// All searches but best-first search, on a graph without end.
+/// All searches, on a graph without end.
 fn endless(which: usize, limits: Limits) -> Outcome {
     let request = &Request { errors: 1, limits, threads: 2, ..Request::default() };
     let directed = Directed { guide: &Slope, bound: None };
-    match which {
-        PARTIAL => ida(&Endless, &mut (), request, 1.0, directed, &mut |_| {}).0,
+    let best_first_by =
+        |rank| best_first(&Endless, &mut (), request, rank, directed, &mut |_| {}).0;
+    match which - which.min(PARTIAL - 1) {
+        1 => ida(&Endless, &mut (), request, 1.0, directed, &mut |_| {}).0,
+        2 => best_first_by(Rank::Length(1.0)),
+        3 => best_first_by(Rank::Estimate),
         _ => search_a_part(which, &Endless, &Slope, 3, request),
     }
 }
 
 #[test]
 fn every_limit_ends_every_search() {
-    for which in 0..=PARTIAL {
+    for which in 0..=PARTIAL + 2 {
         let begun = Instant::now();
         let limits = Limits { time: Some(Duration::from_millis(200)), ..Limits::default() };
         // Numbers may have no end either, so that there is room for some time only.
@@ -543,9 +659,36 @@ fn every_limit_ends_every_search() {
     }
 }
 
+/// Endless, but the threads that help a search do not survive it.
+struct Deadly;
+
+impl System for Deadly {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        Endless.initial(out);
+    }
+
+    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
+        assert_ne!(std::thread::current().name(), Some("search"), "a helper panics");
+        Endless.expand(state, &mut (), sink)
+    }
+}
+
+#[test]
+#[should_panic(expected = "a helper panics")]
+fn a_helper_that_panics_does_not_get_lost() {
+    let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
+    let request = &Request { errors: 1, limits, threads: 3, ..Request::default() };
+    let directed = Directed { guide: &Slope, bound: None };
+    best_first(&Deadly, &mut (), request, Rank::Estimate, directed, &mut |_| {});
+}
+
 #[test]
 fn what_an_iteration_took_is_there_for_the_next() {
-    let edges = |state: u8| if state < 250 { vec![(state + 1, 1, false)] } else { Vec::new() };
+    let edges = |state: u16| if state < 250 { vec![(state + 1, 1, false)] } else { Vec::new() };
     let chain = Graph { edges: (0..=250).map(edges).collect(), bad: vec![false; 251] };
     let none = Table { estimates: vec![0; 251], admissible: true, consistent: true };
     let limits = Limits { memory: Some(4 << 20), ..Limits::default() };
@@ -557,6 +700,21 @@ fn what_an_iteration_took_is_there_for_the_next() {
         assert_eq!(outcome.counts.states, 251);
         assert_eq!(outcome.counts.expanded, (1..=251).sum::<u64>());
     }
+}
+
+#[test]
+fn what_a_limit_left_unseen_may_be_shorter() {
+    let edges = vec![vec![(3, 5, true), (1, 1, false)], vec![(2, 1, false)], vec![(3, 1, true)]];
+    let graph = Graph { edges, bad: vec![false; 3] };
+    let none = Table { estimates: vec![0; 3], admissible: true, consistent: true };
+    let by = |max_states| {
+        let limits = Limits { max_states, ..Limits::default() };
+        let request = Request { errors: 1, limits, ..Request::default() };
+        let error = search(&graph, Rank::Length(1.0), &none, request).errors.remove(0);
+        (error.steps.len(), error.shortest)
+    };
+    assert_eq!(by(Some(2)), (5, false));
+    assert_eq!(by(None), (3, true));
 }
 
 /// Six counters that go up to six, in states that take some room; all of them at once is wrong.

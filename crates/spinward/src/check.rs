@@ -185,8 +185,9 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// How many threads may search; by default as many as there are processors. The answer does not
-    /// depend on it. Only breadth-first search and [`Search::Swarm`] use more than one.
+    /// How many threads may search; by default as many as there are processors, but one in best-first
+    /// searches. The answer does not depend on it. Only sweeps, breadth-first and best-first searches and
+    /// [`Search::Swarm`] use more than one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

@@ -443,6 +443,8 @@ impl Method {
             Algorithm::Sweep | Algorithm::Bfs | Algorithm::Swarm(..) => {
                 check.threads.unwrap_or_else(all_cores)
             }
+            // Others expand states that may never be needed, so they must be asked for.
+            Algorithm::BestFirst(..) => check.threads.unwrap_or(1),
             _ => 1,
         };
         let fewer = check.threads.is_some_and(|asked| asked > threads);

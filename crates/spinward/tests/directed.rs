@@ -100,6 +100,39 @@ fn a_swarm_answers_the_same_for_any_threads() {
     assert_ne!(run(1, 1), run(2, 1));
 }
 
+/// Figures that may be different each time.
+const MEASURED: [&str; 5] =
+    ["bytes_per_state", "peak_memory", "seconds", "states_per_second", "threads"];
+
+#[test]
+fn the_best_first_are_the_same_for_any_threads() {
+    let models: [(&str, &[(&str, &str)]); 3] = [
+        ("pots.pml", &[("BUG", "1")]),
+        ("pots.pml", &[("CALLS", "1")]),
+        ("optical_telegraph.pml", &[]),
+    ];
+    for (file, defines) in models {
+        for search in [Search::Astar, Search::Wastar, Search::Greedy] {
+            for errors in [0, 1] {
+                let run = |threads| {
+                    let check = check(file, defines).search(search).errors(errors);
+                    let report = check.threads(threads).run().unwrap();
+                    assert_eq!(report.statistics.threads, threads, "{file}, {search}");
+                    let mut told = serde_json::to_value(&report).unwrap();
+                    for figure in MEASURED {
+                        told["statistics"][figure].take();
+                    }
+                    told
+                };
+                assert_eq!(run(1), run(4), "{file}, {search}, {errors} errors");
+            }
+        }
+    }
+    // Only if they are asked for.
+    let report = check("lock_order.pml", &[]).search(Search::Astar).run().unwrap();
+    assert_eq!(report.statistics.threads, 1);
+}
+
 #[test]
 fn options_fit_their_search() {
     let model = || check("lock_order.pml", &[]);

@@ -11,14 +11,15 @@
 //! *Cost*: besides what `known.rs` takes, four bytes and a bit for each state, and 32 for each of two levels.
 
 use spinward_machine::System;
-use spinward_store::{Exact, Flags, Full, Numbers, Store, Tree};
+use spinward_store::{Flags, Full, Numbers, Store};
 
-use super::known::{Known, Reached};
+use super::known::{Known, Reached, Shared};
 use super::runs::Runs;
-use super::{Directed, Range};
+use super::{Directed, Method, Range, begin};
 use crate::buffer::Buffer;
-use crate::limits::{Limit, Memory, Watch};
-use crate::outcome::{Keep, Outcome, Progress, Request, Stopped};
+use crate::limits::{Limit, Watch};
+use crate::outcome::{Outcome, Progress, Request, Stopped};
+use crate::start::Start;
 
 /// Searches level by level and keeps so many states of each; also tells the range of the estimates.
 pub fn beam<S: System>(
@@ -29,16 +30,20 @@ pub fn beam<S: System>(
     directed: Directed<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Range) {
-    let memory = Memory::new(request.limits.memory);
-    let started = match request.keep {
-        Keep::Exact => Exact::new(memory.budget())
-            .and_then(|store| Beam::new(system, request, width, directed, store, memory))
-            .map(|search| search.run(scratch, request, progress)),
-        Keep::Tree => Tree::new(memory.budget())
-            .and_then(|store| Beam::new(system, request, width, directed, store, memory))
-            .map(|search| search.run(scratch, request, progress)),
-    };
-    started.unwrap_or_else(|full| (Outcome::without_room(full.into()), Range::of(0)))
+    begin(Start { system, scratch, request, progress }, directed, Width(width))
+}
+
+/// How many states of each level are kept.
+struct Width(usize);
+
+impl Method for Width {
+    fn search<S: System, T: Store>(
+        self,
+        start: Start<'_, S>,
+        shared: &Shared<'_, S, T>,
+    ) -> Result<(Outcome, Range), Full> {
+        Ok(Beam::new(shared, start.request, self.0)?.run(start))
+    }
 }
 
 struct Beam<'a, S, T> {
@@ -58,46 +63,30 @@ struct Beam<'a, S, T> {
 }
 
 impl<'a, S: System, T: Store> Beam<'a, S, T> {
-    fn new(
-        system: &'a S,
-        request: &'a Request,
-        width: usize,
-        directed: Directed<'a>,
-        store: T,
-        memory: Memory,
-    ) -> Result<Self, Full> {
+    fn new(shared: &'a Shared<'a, S, T>, request: &Request, width: usize) -> Result<Self, Full> {
+        let memory = &shared.memory;
         Ok(Self {
             width: width.max(1),
-            level: Buffer::new(&memory),
-            next: Buffer::new(&memory),
+            level: Buffer::new(memory),
+            next: Buffer::new(memory),
             levels: Numbers::new(memory.budget())?,
             kept: Flags::new(memory.budget())?,
             count: 0,
             dropped: false,
-            runs: Runs::new(request.errors, &memory),
-            known: Known::new(system, request, directed, store, memory)?,
+            runs: Runs::new(request.errors, memory),
+            known: Known::new(shared, request)?,
         })
     }
 
-    fn run(
-        mut self,
-        scratch: &mut S::Scratch,
-        request: &Request,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> (Outcome, Range) {
+    fn run(mut self, start: Start<'_, S>) -> (Outcome, Range) {
+        let Start { scratch, request, progress, .. } = start;
         let mut watch = Watch::new(&request.limits, progress);
         let stopped = self.go_on(scratch, &mut watch).err();
         drop(watch);
-        let Known { system, counts, range, truncated, ref memory, .. } = self.known;
         // One that was not kept may have been later.
-        let left_out = counts.states - self.count;
-        let is_left_out = self.dropped && left_out > 0;
-        let stopped = stopped.or(is_left_out.then_some(Stopped::LeftOut(Some(left_out))));
-        let mut counts = counts;
-        counts.memory = memory.peak();
-        let errors = request.limits.undisturbed(|| self.runs.finish(system, scratch));
-        let truncated = truncated && stopped.is_none();
-        (Outcome { errors, met: 0, counts, stopped, truncated }, range)
+        let left_out = self.known.counts.states - self.count;
+        let left_out = Some(left_out).filter(|&count| self.dropped && count > 0);
+        self.known.finish(self.runs, request, scratch, stopped, left_out)
     }
 
     fn go_on(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
@@ -146,7 +135,7 @@ impl<'a, S: System, T: Store> Beam<'a, S, T> {
             }
             Ok(is_wanted)
         };
-        let expanded = self.known.expand(from, scratch, watch, wanted);
+        let expanded = self.known.expand_to_wanted(from, scratch, watch, wanted);
         for index in 0..self.known.violations() {
             if let Some((violation, length)) = self.known.violation(index, from) {
                 self.runs.meet(violation, length, || self.known.path(0, from.number))?;

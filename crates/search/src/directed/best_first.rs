@@ -22,22 +22,28 @@
 //! alone and on no order. So nothing is missed, but runs may be longer than need be, and shortest ones are looked
 //! for in the whole system.
 //!
+//! *Threads*: others may expand states ahead of their turn (`ahead.rs`). All is noted in its turn, so that the answer
+//! is the same for every number of threads.
+//!
 //! *Cost*: besides its key, 16 bytes for each state (length, estimate, and where it was reached from) and 8 while
 //! it waits.
 
 use std::time::Instant;
 
-use spinward_guide::{NEVER, Room, Unguided, Way};
+use spinward_guide::{NEVER, Unguided};
 use spinward_machine::{System, Violation, system::length};
-use spinward_store::{Bytes, Flags, Full, Numbers, Store, Worker};
+use spinward_store::{Flags, Full, Numbers, Store};
 
-use super::fresh::{Expansion, Fresh};
-use super::open::{Open, Waiting};
-use super::{Directed, Range};
+use super::ahead::{Ahead, Helpers, Job};
+use super::fresh::Fresh;
+use super::known::{Known, Reached, Shared};
+use super::open::{Open, Turn, Waiting};
+use super::{Directed, Method, Range, begin};
 use crate::findings::{Findings, keep_shortest};
-use crate::limits::{Limit, Memory, Watch, bound, longer};
-use crate::outcome::{Counts, Found, Keep, Outcome, Progress, Request, Stopped};
+use crate::limits::{Limit, Watch, longer};
+use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
 use crate::rebuild::{Goal, Order, follow};
+use crate::start::Start;
 use crate::whole::look_again;
 
 /// What makes a state better than others.
@@ -102,15 +108,7 @@ fn once<S: System>(
     directed: Directed<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Range) {
-    let memory = Memory::new(request.limits.memory);
-    let started = match request.keep {
-        Keep::Exact => spinward_store::Exact::new(memory.budget())
-            .map(|store| run(system, scratch, request, rank, directed, progress, store, memory)),
-        Keep::Tree => spinward_store::Tree::new(memory.budget())
-            .map(|store| run(system, scratch, request, rank, directed, progress, store, memory)),
-    };
-    let without_room = |full: Full| (Outcome::without_room(full.into()), Range::of(0));
-    started.unwrap_or_else(without_room)
+    begin(Start { system, scratch, request, progress }, directed, rank)
 }
 
 /// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be
@@ -135,148 +133,137 @@ pub fn best_first_of_less<S: System, W: System>(
     (outcome, range)
 }
 
-#[allow(clippy::too_many_arguments)]
-fn run<S: System, T: Store>(
-    system: &S,
-    scratch: &mut S::Scratch,
-    request: &Request,
-    rank: Rank,
-    directed: Directed<'_>,
-    progress: &mut dyn FnMut(&Progress),
-    store: T,
-    memory: Memory,
-) -> (Outcome, Range) {
-    let search = match BestFirst::new(system, request, rank, directed, store, memory) {
-        Ok(search) => search,
-        Err(full) => return (Outcome::without_room(full.into()), Range::of(0)),
-    };
-    search.run(scratch, progress)
+impl Method for Rank {
+    fn search<S: System, T: Store>(
+        self,
+        start: Start<'_, S>,
+        shared: &Shared<'_, S, T>,
+    ) -> Result<(Outcome, Range), Full> {
+        let lengths = Numbers::new(shared.memory.budget())?;
+        Ok(BestFirst::new(shared, &lengths, start.request, self)?.run(start))
+    }
+}
+
+/// What is known of the shortest run to each state.
+struct Shortest<'a> {
+    /// By state: its length, and one; 0 if none is within the bound.
+    lengths: &'a Numbers,
+    estimates: Numbers,
+    /// Whether the state was expanded after it.
+    closed: Flags,
+}
+
+impl Shortest<'_> {
+    /// A state that waits, unless it was expanded since, or a shorter run to it is known, or it is too far now.
+    fn current(&self, Waiting { number, length }: Waiting, bound: u32) -> Option<Reached> {
+        let is_stale = self.lengths.get(number) != length + 1 || self.closed.contains(number);
+        let is_current = !is_stale && length <= bound;
+        is_current.then(|| Reached { number, length, estimate: self.estimates.get(number) })
+    }
 }
 
 struct BestFirst<'a, S, T> {
-    system: &'a S,
+    shared: &'a Shared<'a, S, T>,
     request: &'a Request,
     rank: Rank,
-    directed: Directed<'a>,
     /// Whether the guide alone sees to it that runs are shortest ones.
     is_sure: bool,
     /// Whether the search goes on with shorter runs after an error.
     proves: bool,
     /// Whether a state is expanded again when a shorter run to it is found.
     reopens: bool,
-    /// Longer runs are not looked at.
-    bound: u32,
-    memory: Memory,
-    store: T,
-    worker: Worker,
-    room: Room,
-    /// By state: the length of the shortest run known, and one; 0 if none is within the bound.
-    lengths: Numbers,
-    estimates: Numbers,
-    /// By state: the one it was reached from, and which of its successors it is.
-    parents: Numbers,
-    successors: Numbers,
-    closed: Flags,
-    /// What is not part of a state's key, as the shortest run known leaves it.
-    hidden: Bytes,
+    known: Known<'a, S, T>,
+    shortest: Shortest<'a>,
     open: Open,
-    counts: Counts,
-    range: Range,
-    /// Whether an error was met beyond the bound.
-    beyond: bool,
+    /// The rank of the state that is being expanded; also if a limit ends that.
+    rank_at_hand: Option<u32>,
     /// The state at which each shows, and how many steps further.
     findings: Findings<(u32, u32)>,
-    fresh: Fresh,
-    key: Vec<u8>,
-    state: Vec<u8>,
+    /// The length of the best run that the user knows of.
+    told: Option<u32>,
 }
 
 impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
     fn new(
-        system: &'a S,
+        shared: &'a Shared<'a, S, T>,
+        lengths: &'a Numbers,
         request: &'a Request,
         rank: Rank,
-        directed: Directed<'a>,
-        store: T,
-        memory: Memory,
     ) -> Result<Self, Full> {
-        let mut state = Vec::new();
-        system.initial(&mut state);
-        let hidden = state.len() - system.key(&state).len();
-        let is_sure = is_sure(rank, directed);
+        let Shared { directed, memory, .. } = shared;
+        let is_sure = is_sure(rank, *directed);
         let proves = request.shortest && !is_sure && request.errors == 1;
         let by_length = rank != Rank::Estimate && !directed.guide.is_consistent();
         let budget = memory.budget();
         Ok(Self {
-            system,
+            shared,
             request,
             rank,
-            directed,
             is_sure,
             proves,
             reopens: by_length || proves || request.limits.max_depth.is_some(),
-            bound: bound(&request.limits),
-            store,
-            worker: Worker::default(),
-            room: Room::default(),
-            lengths: Numbers::new(budget)?,
-            estimates: Numbers::new(budget)?,
-            parents: Numbers::new(budget)?,
-            successors: Numbers::new(budget)?,
-            closed: Flags::new(budget)?,
-            hidden: Bytes::new(hidden, budget)?,
-            open: Open::new(&memory),
-            counts: Counts::default(),
-            range: Range::of(0),
-            beyond: false,
+            known: Known::new(shared, request)?,
+            shortest: Shortest {
+                lengths,
+                estimates: Numbers::new(budget)?,
+                closed: Flags::new(budget)?,
+            },
+            open: Open::new(memory),
+            rank_at_hand: None,
             findings: Findings::new(),
-            fresh: Fresh::new(&memory),
-            key: Vec::new(),
-            state,
-            memory,
+            told: None,
         })
     }
 
-    fn run(
-        mut self,
-        scratch: &mut S::Scratch,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> (Outcome, Range) {
-        let mut watch = Watch::new(&self.request.limits, progress);
-        let begun = self.begin().map_err(Stopped::Limit);
-        let stopped = begun.and_then(|()| self.go_on(scratch, &mut watch)).err();
+    fn run(mut self, start: Start<'_, S>) -> (Outcome, Range) {
+        let Start { scratch, request, progress, .. } = start;
+        let mut watch = Watch::new(&request.limits, progress);
+        let ahead = Ahead::new(self.shared, self.shortest.lengths, request.threads);
+        let stopped =
+            ahead.run(scratch, |helpers, scratch| self.go_on(helpers, scratch, &mut watch).err());
         drop(watch);
-        let range = self.range;
-        let outcome = self.request.limits.undisturbed(|| self.finish(scratch, stopped));
+        let range = self.known.range;
+        let outcome = request.limits.undisturbed(|| self.finish(scratch, stopped));
         (outcome, range)
     }
 
-    /// The initial state is reached.
-    fn begin(&mut self) -> Result<(), Limit> {
-        self.counts.transitions = 1;
-        let state = std::mem::take(&mut self.state);
-        let key = self.system.key(&state);
-        let prepared = self.store.prepare(key, &mut self.worker)?;
-        let (number, _) = self.store.insert(key, prepared, &mut self.worker)?;
-        let estimate = self.directed.guide.estimate(&state, Way::default(), &mut self.room);
-        self.range = Range::of(estimate);
-        self.counts.state_bytes = state.len() as u64;
-        let reached = self.reach(number, 0, estimate, (0, 0), &state);
-        self.state = state;
-        reached
-    }
-
-    fn go_on(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
-        while let Some((_, Waiting { number, length })) = self.open.pop() {
-            let is_stale = self.lengths.get(number) != length + 1 || self.closed.contains(number);
-            if is_stale || length > self.bound {
-                continue;
+    fn go_on(
+        &mut self,
+        helpers: &mut Helpers<'_, '_, 'a, S, T>,
+        scratch: &mut S::Scratch,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Stopped> {
+        let first = self.known.begin()?;
+        self.shortest.estimates.set(first.number, first.estimate).map_err(Limit::from)?;
+        self.wait(first)?;
+        while let Some(next) = self.open.pop() {
+            let (state, job) = match Turn::from(next) {
+                Turn::State(state) => (state, None),
+                Turn::Ticket(ticket) => helpers.take(ticket),
+            };
+            if let Some(from) = self.shortest.current(state, self.known.bound) {
+                let done = job.as_ref().and_then(Job::done);
+                self.rank_at_hand = Some(self.rank.of(from.length, from.estimate));
+                self.expand(from, done.as_deref().map(Job::fresh), scratch, watch)?;
+                self.rank_at_hand = None;
+                self.check_errors()?;
+                self.report_better(watch);
+                self.hand_out(helpers);
             }
-            watch.tick(&self.counts, length, &self.memory).map_err(Stopped::Limit)?;
-            self.expand(number, length, scratch, watch).map_err(Stopped::Limit)?;
-            self.check_errors()?;
+            if let Some(job) = job {
+                helpers.give_back(job);
+            }
         }
         Ok(())
+    }
+
+    /// Tells the user of a run that is better than those before, if there will be more.
+    fn report_better(&mut self, watch: &mut Watch<'_>) {
+        let lengths = self.findings.examples().map(|it| it.length);
+        if let Some(best) = lengths.min().filter(|&best| self.proves && self.told != Some(best)) {
+            self.told = Some(best);
+            watch.report_best(best, &self.known.counts, &self.shared.memory);
+        }
     }
 
     /// Whether as many errors were found as were asked for, and none better can come.
@@ -292,167 +279,143 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         if self.findings.within(longest) >= wanted { Err(Stopped::Errors) } else { Ok(()) }
     }
 
+    /// Expands a state, if that was not done before.
     fn expand(
         &mut self,
-        number: u32,
-        length: u32,
+        from: Reached,
+        done: Option<&Fresh>,
         scratch: &mut S::Scratch,
-        watch: &Watch<'_>,
+        watch: &mut Watch<'_>,
     ) -> Result<(), Limit> {
-        self.closed.insert(number)?;
-        self.counts.depth = self.counts.depth.max(length.into());
-        self.store.get(number, &mut self.key, &mut self.worker);
-        self.state.clear();
-        self.hidden.read(number, &mut self.state);
-        self.state.extend_from_slice(&self.key);
-        if self.is_too_far(length) {
+        self.known.visit(from, watch)?;
+        self.shortest.closed.insert(from.number)?;
+        if self.is_too_far(from) {
             return Ok(());
         }
-        let mut expansion = Expansion {
-            system: self.system,
-            store: &self.store,
-            memory: &self.memory,
-            worker: &mut self.worker,
-            fresh: &mut self.fresh,
-            limit: None,
-        };
-        let flow = self.system.expand(&self.state, scratch, &mut expansion);
-        let limit = expansion.limit;
-        let taken = self.take_fresh(number, length);
-        watch.broken_off(limit, flow).and(taken)?;
-        self.counts.expanded += 1;
+        match done {
+            Some(fresh) => self.take(fresh, from)?,
+            None => {
+                let (fresh, whole) = self.known.expand(from.number, scratch, watch);
+                let taken = self.take(&fresh, from);
+                self.known.keep(fresh);
+                whole.and(taken)?;
+            }
+        }
+        self.known.counts.expanded += 1;
         Ok(())
     }
 
-    /// Whether it is sure that no run through the state at hand is shorter than the best one found.
-    fn is_too_far(&mut self, length: u32) -> bool {
-        let Some(guide) = self.directed.bound.filter(|_| self.proves && self.findings.len() > 0)
-        else {
-            return false;
-        };
-        let more = guide.estimate(&self.state, Way::default(), &mut self.room);
-        length.saturating_add(more) > self.bound
+    /// Has states expanded that come next.
+    fn hand_out(&mut self, helpers: &mut Helpers<'_, '_, 'a, S, T>) {
+        let mut wanted = helpers.wanted();
+        if wanted == 0 {
+            return;
+        }
+        let (known, shortest) = (&self.known, &self.shortest);
+        // Some may have been reached by a shorter run.
+        let most = helpers.ahead() + 4 * wanted;
+        self.open.exchange_next(most, |state| {
+            let Some(from) = shortest.current(state, known.bound) else {
+                return Some(None);
+            };
+            wanted = wanted.checked_sub(1)?;
+            let read_hidden = |out: &mut Vec<u8>| known.read_hidden(state.number, out);
+            Some(Some(helpers.add(from, known.bound, read_hidden)?))
+        });
+        helpers.call();
+    }
+
+    /// Whether it is sure that no run through a state is shorter than the best one found.
+    fn is_too_far(&mut self, Reached { number, length, .. }: Reached) -> bool {
+        let bound = self.shared.directed.bound;
+        match bound.filter(|_| self.proves && self.findings.len() > 0) {
+            Some(guide) => length.saturating_add(self.known.ask(guide, number)) > self.known.bound,
+            None => false,
+        }
     }
 
     /// Notes what came of an expansion. Errors are noted also past a limit: they were found.
-    fn take_fresh(&mut self, parent: u32, length: u32) -> Result<(), Limit> {
-        let mut fresh = std::mem::replace(&mut self.fresh, Fresh::new(&self.memory));
+    fn take(&mut self, fresh: &Fresh, from: Reached) -> Result<(), Limit> {
         for &(violation, by) in fresh.violations.iter() {
-            self.meet(violation, longer(length, by as usize), (parent, by));
+            self.meet(violation, longer(from.length, by as usize), (from.number, by));
         }
-        let reached = self.take_successors(&fresh, parent, length);
-        fresh.clear();
-        self.fresh = fresh;
-        reached
-    }
-
-    fn take_successors(
-        &mut self,
-        fresh: &Fresh,
-        parent: u32,
-        length_before: u32,
-    ) -> Result<(), Limit> {
-        let before = self.estimates.get(parent);
-        let (mut byte, mut step) = (0, 0);
-        for (index, successor) in (0..).zip(fresh.successors.iter()) {
-            let state = &fresh.bytes[byte..successor.bytes];
-            let steps = &fresh.steps[step..successor.steps];
-            (byte, step) = (successor.bytes, successor.steps);
-            self.counts.transitions += 1;
-            let key = self.system.key(state);
-            let (number, _) = self.store.insert(key, successor.prepared, &mut self.worker)?;
-            let total = longer(length_before, length(steps));
-            if total > self.bound {
+        for successor in fresh.successors() {
+            let Some(number) = self.known.find(successor)? else { continue };
+            let total = longer(from.length, length(successor.steps));
+            if total > self.known.bound {
                 continue;
             }
-            let known = self.lengths.get(number);
-            let estimate = match known {
+            let estimate = match self.shortest.lengths.get(number) {
                 0 => {
-                    let way = Way { before, steps };
-                    let estimate = self.directed.guide.estimate(state, way, &mut self.room);
-                    self.range.note(estimate);
-                    self.counts.state_bytes = self.counts.state_bytes.max(state.len() as u64);
+                    let estimate = self.known.estimate(successor, from.estimate);
+                    self.known.note_size(successor);
+                    self.known.count_state()?;
+                    self.shortest.estimates.set(number, estimate)?;
                     estimate
                 }
                 known if known <= total + 1 => continue,
-                _ if !self.closed.contains(number) => self.estimates.get(number),
+                _ if !self.shortest.closed.contains(number) => self.shortest.estimates.get(number),
                 _ if self.reopens => {
-                    self.closed.remove(number);
-                    self.counts.reopened += 1;
-                    self.estimates.get(number)
+                    self.shortest.closed.remove(number);
+                    self.known.counts.reopened += 1;
+                    self.shortest.estimates.get(number)
                 }
                 _ => continue,
             };
-            self.reach(number, total, estimate, (parent, index), state)?;
+            self.known.reach(number, from.number, successor)?;
+            self.wait(Reached { number, length: total, estimate })?;
         }
         Ok(())
     }
 
-    /// A run leads to a state that is new, or shorter than those known.
-    fn reach(
-        &mut self,
-        number: u32,
-        length: u32,
-        estimate: u32,
-        (parent, successor): (u32, u32),
-        state: &[u8],
-    ) -> Result<(), Limit> {
-        if self.lengths.get(number) == 0 {
-            if self.counts.states >= self.request.limits.max_states.unwrap_or(u64::MAX) {
-                return Err(Limit::States);
-            }
-            self.counts.states += 1;
-            self.estimates.set(number, estimate)?;
-        }
-        self.parents.set(number, parent)?;
-        self.successors.set(number, successor)?;
-        self.hidden.set(number, &state[..self.hidden.width()])?;
-        self.lengths.set(number, length + 1)?;
+    /// A run leads to a state that is new, or is shorter than those known.
+    fn wait(&mut self, Reached { number, length, estimate }: Reached) -> Result<(), Limit> {
+        self.shortest.lengths.set(number, length + 1)?;
         self.open.push(self.rank.of(length, estimate), estimate, Waiting { number, length })
     }
 
     /// A violation shows after a run of this length.
     fn meet(&mut self, violation: Violation, length: u32, path: (u32, u32)) {
-        if length > self.bound {
-            self.beyond |= !self.proves || self.findings.len() == 0;
+        if length > self.known.bound {
+            self.known.truncated |= !self.proves || self.findings.len() == 0;
             return;
         }
-        self.counts.errors += 1;
+        self.known.counts.errors += 1;
         self.findings.meet(violation, length, path);
         if self.proves {
             // Only shorter ones are looked for from now on.
-            self.bound = self.bound.min(length.saturating_sub(1));
+            self.known.bound = self.known.bound.min(length.saturating_sub(1));
         }
     }
 
     /// Puts together what was found.
-    fn finish(mut self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
-        let found = self.findings.len() > 0;
+    fn finish(self, scratch: &mut S::Scratch, stopped: Option<Stopped>) -> Outcome {
+        let Self { known, findings, .. } = self;
+        let Shared { system, store, memory, .. } = self.shared;
+        let found = findings.len() > 0;
         let all = stopped.is_none();
         let stopped = if all && self.proves && found { Some(Stopped::Errors) } else { stopped };
-        let truncated = stopped.is_none() && (self.beyond || self.counts.states < self.store.len());
-        self.counts.memory = self.memory.peak();
-        let mut examples = self.findings.into_examples();
+        // What helpers put into the store was met by the search too, if it has seen everything.
+        let is_cut_off = known.truncated || known.counts.states < store.len();
+        let truncated = stopped.is_none() && is_cut_off;
+        let counts = Counts { memory: memory.peak(), ..known.counts };
+        let mut examples = findings.into_examples();
         keep_shortest(&mut examples, self.request.errors);
-        let lowest = self.open.rank().unwrap_or(NEVER);
+        let unseen = self.rank_at_hand.into_iter().chain(self.open.rank());
+        let lowest = unseen.min().unwrap_or(NEVER);
         let mut errors = Vec::new();
         for example in examples {
             let (last, by) = example.path;
-            let mut path = Vec::new();
-            let mut number = last;
-            while number != 0 {
-                path.push(Goal::Successor(self.successors.get(number)));
-                number = self.parents.get(number);
-            }
-            let goals = path.into_iter().rev().chain([Goal::Wrong(example.violation, by)]);
+            let path = known.path(0, last).into_iter().map(Goal::Successor);
+            let goals = path.chain([Goal::Wrong(example.violation, by)]);
             errors.push(Found {
                 violation: example.violation,
-                steps: follow(self.system, scratch, goals, Order::Whole, false).steps,
+                steps: follow(*system, scratch, goals, Order::Whole, false).steps,
                 cycle: None,
                 occurrences: example.occurrences,
                 shortest: self.is_sure && example.length <= lowest || all && self.proves,
             });
         }
-        Outcome { errors, met: 0, counts: self.counts, stopped, truncated }
+        Outcome { errors, met: 0, counts, stopped, truncated }
     }
 }

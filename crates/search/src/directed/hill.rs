@@ -12,14 +12,15 @@
 //! come to. A state may be expanded in every climb.
 
 use spinward_machine::System;
-use spinward_store::{Exact, Flags, Full, Numbers, Store, Tree};
+use spinward_store::{Flags, Full, Numbers, Store};
 
-use super::known::{Known, Reached};
+use super::known::{Known, Reached, Shared};
 use super::runs::Runs;
-use super::{Directed, Range};
+use super::{Directed, Method, Range, begin};
 use crate::buffer::Buffer;
-use crate::limits::{Limit, Memory, Watch};
-use crate::outcome::{Keep, Outcome, Progress, Request, Stopped};
+use crate::limits::{Limit, Watch};
+use crate::outcome::{Outcome, Progress, Request, Stopped};
+use crate::start::Start;
 
 /// Climbs; also tells the range of the estimates.
 pub fn hill<S: System>(
@@ -29,16 +30,20 @@ pub fn hill<S: System>(
     directed: Directed<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Range) {
-    let memory = Memory::new(request.limits.memory);
-    let started = match request.keep {
-        Keep::Exact => Exact::new(memory.budget())
-            .and_then(|store| Hill::new(system, request, directed, store, memory))
-            .map(|search| search.run(scratch, request, progress)),
-        Keep::Tree => Tree::new(memory.budget())
-            .and_then(|store| Hill::new(system, request, directed, store, memory))
-            .map(|search| search.run(scratch, request, progress)),
-    };
-    started.unwrap_or_else(|full| (Outcome::without_room(full.into()), Range::of(0)))
+    begin(Start { system, scratch, request, progress }, directed, Climbing)
+}
+
+/// Names the search.
+struct Climbing;
+
+impl Method for Climbing {
+    fn search<S: System, T: Store>(
+        self,
+        start: Start<'_, S>,
+        shared: &Shared<'_, S, T>,
+    ) -> Result<(Outcome, Range), Full> {
+        Ok(Hill::new(shared, start.request)?.run(start))
+    }
 }
 
 struct Hill<'a, S, T> {
@@ -56,43 +61,28 @@ struct Hill<'a, S, T> {
 }
 
 impl<'a, S: System, T: Store> Hill<'a, S, T> {
-    fn new(
-        system: &'a S,
-        request: &'a Request,
-        directed: Directed<'a>,
-        store: T,
-        memory: Memory,
-    ) -> Result<Self, Full> {
+    fn new(shared: &'a Shared<'a, S, T>, request: &Request) -> Result<Self, Full> {
+        let memory = &shared.memory;
         Ok(Self {
-            waiting: Buffer::new(&memory),
+            waiting: Buffer::new(memory),
             climbs: Numbers::new(memory.budget())?,
             expanded: Flags::new(memory.budget())?,
             count: 0,
-            path: Buffer::new(&memory),
-            runs: Runs::new(request.errors, &memory),
-            known: Known::new(system, request, directed, store, memory)?,
+            path: Buffer::new(memory),
+            runs: Runs::new(request.errors, memory),
+            known: Known::new(shared, request)?,
         })
     }
 
-    fn run(
-        mut self,
-        scratch: &mut S::Scratch,
-        request: &Request,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> (Outcome, Range) {
+    fn run(mut self, start: Start<'_, S>) -> (Outcome, Range) {
+        let Start { scratch, request, progress, .. } = start;
         let mut watch = Watch::new(&request.limits, progress);
         let stopped = self.go_on(scratch, &mut watch).err();
         drop(watch);
-        let Known { system, counts, range, truncated, ref memory, .. } = self.known;
         // What no run within the bound comes to is not left out by choice.
-        let left_out = counts.states - self.count;
-        let is_left_out = left_out > 0 && !truncated;
-        let stopped = stopped.or(is_left_out.then_some(Stopped::LeftOut(Some(left_out))));
-        let mut counts = counts;
-        counts.memory = memory.peak();
-        let errors = request.limits.undisturbed(|| self.runs.finish(system, scratch));
-        let truncated = truncated && stopped.is_none();
-        (Outcome { errors, met: 0, counts, stopped, truncated }, range)
+        let left_out = self.known.counts.states - self.count;
+        let left_out = Some(left_out).filter(|&count| count > 0 && !self.known.truncated);
+        self.known.finish(self.runs, request, scratch, stopped, left_out)
     }
 
     fn go_on(&mut self, scratch: &mut S::Scratch, watch: &mut Watch<'_>) -> Result<(), Stopped> {
@@ -146,7 +136,7 @@ impl<'a, S: System, T: Store> Hill<'a, S, T> {
             }
             Ok(is_wanted)
         };
-        let expanded = self.known.expand(from, scratch, watch, wanted);
+        let expanded = self.known.expand_to_wanted(from, scratch, watch, wanted);
         for index in 0..self.known.violations() {
             if let Some((violation, length)) = self.known.violation(index, from) {
                 let path = || [&*self.path, &self.known.path(start, from.number)].concat();

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::buffer::Buffer;
-use crate::limits::{Limit, Memory};
+use crate::limits::{Limit, MAX_LENGTH, Memory};
 
 /// A state that waits, and the length of the run to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,27 @@ pub(crate) struct Waiting {
     pub number: u32,
     pub length: u32,
 }
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// A state.
+    State(Waiting),
+    /// The state in whose place this was put.
+    Ticket(u32),
+}
+
+impl From<Waiting> for Turn {
+    fn from(next: Waiting) -> Self {
+        match next.length & MARK {
+            0 => Self::State(next),
+            _ => Self::Ticket(next.length & !MARK),
+        }
+    }
+}
+
+/// Set in the length of a state if there is a ticket in its place; lengths leave this bit.
+const MARK: u32 = !MAX_LENGTH;
 
 /// The states that wait.
 #[derive(Debug)]
@@ -49,16 +70,32 @@ impl Open {
         bucket.push(state)
     }
 
-    /// The best of all, with its rank.
-    pub fn pop(&mut self) -> Option<(u32, Waiting)> {
+    /// The best of all, or what was put in its place: see [`Turn`].
+    pub fn pop(&mut self) -> Option<Waiting> {
         let mut first = self.buckets.first_entry()?;
-        let rank = first.key().0;
         let state = first.get_mut().pop();
         if first.get().is_empty() {
             first.remove();
             self.memory.give_back(BUCKET_BYTES);
         }
-        state.map(|state| (rank, state))
+        state
+    }
+
+    /// Looks at those that come next, at most so many, as long as `exchange` says something of each state: whether
+    /// there is a ticket for it, below [`MAX_LENGTH`], which is put in its place.
+    pub fn exchange_next(
+        &mut self,
+        most: usize,
+        mut exchange: impl FnMut(Waiting) -> Option<Option<u32>>,
+    ) {
+        let next = self.buckets.values_mut().flat_map(|bucket| bucket.iter_mut().rev());
+        for state in next.take(most).filter(|state| state.length & MARK == 0) {
+            match exchange(*state) {
+                Some(Some(ticket)) => state.length = ticket | MARK,
+                Some(None) => {}
+                None => break,
+            }
+        }
     }
 }
 
@@ -75,8 +112,17 @@ mod tests {
             open.push(rank, estimate, state(number)).unwrap();
         }
         assert_eq!(open.rank(), Some(4));
-        let order: Vec<_> = std::iter::from_fn(|| open.pop()).map(|it| it.1.number).collect();
-        assert_eq!(order, [2, 3, 1, 0, 4]);
+        let mut looked_at = Vec::new();
+        for _ in 0..2 {
+            open.exchange_next(4, |state| {
+                looked_at.push(state.number);
+                (state.number > 0).then(|| (state.number != 3).then_some(state.number + 10))
+            });
+        }
+        assert_eq!(looked_at, [2, 3, 1, 0, 3, 0]);
+        let order: Vec<_> = std::iter::from_fn(|| open.pop()).map(Turn::from).collect();
+        let [third, first, last] = [3, 0, 4].map(|number| Turn::State(state(number)));
+        assert_eq!(order, [Turn::Ticket(12), third, Turn::Ticket(11), first, last]);
         drop(open);
         assert_eq!(memory.used(), 0);
     }

@@ -113,7 +113,7 @@ impl<S: System, T: Store> AstarIndfs<'_, S, T> {
         self.nested.walk.graph.counts.transitions = 1;
         self.nested.flags.grow(&self.nested.walk.graph)?;
         self.wait(initial, 0)?;
-        while let Some((_, Waiting { number, length })) = self.open.pop() {
+        while let Some(Waiting { number, length }) = self.open.pop() {
             if !self.nested.flags.has(number, Flags::VISITED) {
                 let found = self.search_from(number, length, scratch, watch)?;
                 if found.is_some() {
