@@ -128,6 +128,24 @@ fn a_long_run_is_shortened() {
 }
 
 #[test]
+fn better_runs_are_told_while_shorter_ones_are_looked_for() {
+    let place = Place::new();
+    let model = "byte n; bool far;
+        active proctype P() {
+            if :: true -> far = true; n = 1; n = 2; n = 3 :: true -> n = 3 fi;
+            assert(n != 3)
+        }";
+    place.write("two_ways.pml", model);
+    let check = |options: &[&str]| {
+        let fixed = ["check", "--search", "greedy", "--shortest", "--guide", "interleaving"];
+        place.run(&[&fixed[..], options, &["two_ways.pml"]].concat()).code(1)
+    };
+    check(&["--optimize", "none"]).out("A shortest run").err("looking for a shorter one");
+    let quiet = check(&["--optimize", "none", "--quiet"]).out("A shortest run");
+    assert_eq!(quiet.err, "");
+}
+
+#[test]
 fn json_stands_alone_and_has_the_promised_fields() {
     let place = Place::new();
     let json = place.run(&["check", "--format", "json", "asserts.pml"]).code(1).json();
