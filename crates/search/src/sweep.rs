@@ -48,6 +48,9 @@ const PROBED_SHARE: u64 = 32;
 const PROBED_STATES: u64 = 4_096;
 const PROBED_PART: u64 = 4;
 
+/// With less memory free than this no guide looks: what it has freed the allocator may keep.
+const PROBED_FREE: u64 = 32 << 20;
+
 /// Makes the guide whose turn it is to look for an error while a sweep waits, if there is any.
 pub type Guides<'g> = dyn Fn(usize) -> Option<Box<dyn Guide + 'g>> + 'g;
 
@@ -107,7 +110,7 @@ pub fn sweep<S: System, W: System>(
     let (mut turn, mut by_guide) = (0, None);
     let guides = guides.filter(|_| request.errors == 1);
     let mut take_turn = |scratch: &mut S::Scratch, seen: u64, free: u64| {
-        let guide = guides?(turn);
+        let guide = guides.filter(|_| free >= PROBED_FREE)?(turn);
         turn += 1;
         let run = probe(system, &*guide?, scratch, &request.later(begun.elapsed()), seen, free)?;
         by_guide = Some(turn - 1);

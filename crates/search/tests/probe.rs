@@ -73,7 +73,7 @@ fn search(needle: Needle, begins: bool, request: &Request) -> (Outcome, Told) {
 fn what_a_guide_has_found_is_told_also_if_nobody_else_finds_it() {
     // No search without a guide gets through these states within the memory.
     let needle = Needle { bits: 28, wrong: 0x0765_4321 };
-    let limits = Limits { memory: Some(16 << 20), ..Limits::default() };
+    let limits = Limits { memory: Some(48 << 20), ..Limits::default() };
     let request = Request { errors: 1, limits, threads: 1, ..Request::default() };
     let (outcome, told) = search(needle, true, &request);
     assert_eq!((outcome.errors.len(), told.answered), (1, Answered::Greedy));
@@ -83,7 +83,7 @@ fn what_a_guide_has_found_is_told_also_if_nobody_else_finds_it() {
 #[test]
 fn guides_take_turns() {
     let needle = Needle { bits: 28, wrong: 0x0765_4321 };
-    let limits = Limits { memory: Some(40 << 20), ..Limits::default() };
+    let limits = Limits { memory: Some(64 << 20), ..Limits::default() };
     for threads in [1, 2] {
         let request = Request { errors: 1, limits: limits.clone(), threads, ..Request::default() };
         let (outcome, told) = search(needle, false, &request);
