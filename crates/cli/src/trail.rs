@@ -217,7 +217,8 @@ fn shorten(args: &Args, model: &Model, fit: &mut Fit) -> Result<Option<JsonShort
     let shortened = shorten.run().map_err(|error| model::tell(&error, &args.output))?;
     let Shortened { run, steps, known_steps: from, shortest, reason } = shortened;
     let mut output = None;
-    if steps < from {
+    // A file that was asked for is written also if there is no shorter run.
+    if steps < from || args.shorter.is_some() {
         let path = args.shorter.clone().unwrap_or_else(|| shorter_trail(&args.trail));
         let trail = Trail::of_run(&model.program, machine.options().claim, &run, None);
         match std::fs::write(&path, trail.to_text()) {

@@ -166,3 +166,32 @@ fn options_fit_their_search() {
     wrong(model().search(Search::Ida).store(Store::Stack));
     wrong(model().search(Search::Ida).store(Store::Bitstate).shortest(true));
 }
+
+#[test]
+fn run_time_errors_are_told_by_shortest_runs_whatever_the_guide() {
+    // The guide is sure that the assertion is far, and knows nothing of the division.
+    let text = "int x, d;
+        active proctype A() {
+            if :: x = 1 :: x = 2; x = 3; x = 4; x = 5 fi;
+            x = 1 / d;
+            x = 6; x = 7; x = 8; x = 9; assert(false)
+        }";
+    for search in [Search::Astar, Search::Wastar, Search::Greedy, Search::Ida] {
+        for guide in ["none", "formula", "fsm", "active"] {
+            let path = Path::new("model.pml");
+            let model = Model::from_text(path, text.into(), &Options::default()).unwrap();
+            let check = Check::new(model).property(Property::Safety).search(search);
+            let report = check.guide(guide.parse().unwrap()).shortest(true).run().unwrap();
+            let error = &report.errors[0];
+            assert_eq!((error.kind, error.steps), ("runtime", 2), "{search} {guide}");
+            assert!(error.shortest, "{search} {guide}");
+        }
+    }
+}
+
+#[test]
+fn deepening_refuses_a_guide_by_which_it_would_not_end() {
+    let check = check("lock_order.pml", &[]).search(Search::Ida);
+    let refused = check.guide("coverage".parse().unwrap()).run();
+    assert!(matches!(refused, Err(Error::Usage(why)) if why.contains("would never end")));
+}

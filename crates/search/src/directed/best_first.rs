@@ -72,8 +72,8 @@ impl Rank {
 /// Searches the best states first; also tells the range of the estimates. If runs are to be shortest ones though
 /// the guide does not see to that, it goes on until that is sure.
 ///
-/// No guide knows of run-time errors. If A* comes across one, which may be anywhere, what is nearest is looked for
-/// without a guide.
+/// No guide knows of run-time errors. If a search for shortest runs comes across one, which may be anywhere, what is
+/// nearest is looked for without a guide.
 pub fn best_first<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
@@ -84,15 +84,23 @@ pub fn best_first<S: System>(
 ) -> (Outcome, Range) {
     let begun = Instant::now();
     let (outcome, range) = once(system, scratch, request, rank, directed, progress);
-    let is_unexpected = |error: &Found| matches!(error.violation, Violation::Runtime(..));
-    if !is_sure(rank, directed) || !outcome.errors.iter().any(is_unexpected) {
+    let is_unexpected = |error: &Found| {
+        let is_unsure = is_sure(rank, directed) || request.shortest && !error.shortest;
+        is_runtime(error.violation) && is_unsure
+    };
+    if !outcome.errors.iter().any(is_unexpected) {
         return (outcome, range);
     }
     let unguided = Directed { guide: &Unguided, bound: None };
     let outcome = look_again(outcome, request, begun, |request| {
-        once(system, scratch, request, rank, unguided, progress).0
+        once(system, scratch, request, Rank::Length(1.0), unguided, progress).0
     });
     (outcome, range)
+}
+
+/// Whether an error is one that no guide knows of.
+fn is_runtime(violation: Violation) -> bool {
+    matches!(violation, Violation::Runtime(..))
 }
 
 /// Whether the guide alone sees to it that runs are shortest ones.
@@ -181,6 +189,8 @@ struct BestFirst<'a, S, T> {
     findings: Findings<(u32, u32)>,
     /// The length of the best run that the user knows of.
     told: Option<u32>,
+    /// Whether a state was left out because what a guide is sure of is too far.
+    left_out: bool,
 }
 
 impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
@@ -212,6 +222,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             rank_at_hand: None,
             findings: Findings::new(),
             told: None,
+            left_out: false,
         })
     }
 
@@ -325,13 +336,15 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         helpers.call();
     }
 
-    /// Whether it is sure that no run through a state is shorter than the best one found.
+    /// Whether it is sure that no run through a state is shorter than the best one found, unless to a run-time error.
     fn is_too_far(&mut self, Reached { number, length, .. }: Reached) -> bool {
         let bound = self.shared.directed.bound;
-        match bound.filter(|_| self.proves && self.findings.len() > 0) {
-            Some(guide) => length.saturating_add(self.known.ask(guide, number)) > self.known.bound,
-            None => false,
-        }
+        let Some(guide) = bound.filter(|_| self.proves && self.findings.len() > 0) else {
+            return false;
+        };
+        let is_too_far = length.saturating_add(self.known.ask(guide, number)) > self.known.bound;
+        self.left_out |= is_too_far;
+        is_too_far
     }
 
     /// Notes what came of an expansion. Errors are noted also past a limit: they were found.
@@ -406,6 +419,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         let mut errors = Vec::new();
         for example in examples {
             let (last, by) = example.path;
+            let is_proved = all && self.proves && !(self.left_out && is_runtime(example.violation));
             let path = known.path(0, last).into_iter().map(Goal::Successor);
             let goals = path.chain([Goal::Wrong(example.violation, by)]);
             errors.push(Found {
@@ -413,7 +427,7 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
                 steps: follow(*system, scratch, goals, Order::Whole, false).steps,
                 cycle: None,
                 occurrences: example.occurrences,
-                shortest: self.is_sure && example.length <= lowest || all && self.proves,
+                shortest: self.is_sure && example.length <= lowest || is_proved,
             });
         }
         Outcome { errors, met: 0, counts, stopped, truncated }

@@ -31,6 +31,12 @@ impl Running<'_> {
         let algorithm = self.method.algorithm;
         let wanted = self.wanted_guide(&subject)?;
         let guide = wanted.build(&subject)?;
+        if guide.remembers() && matches!(algorithm, Algorithm::Ida(_) | Algorithm::PartialIda(..)) {
+            return Err(Error::Usage(format!(
+                "by the guide '{wanted}' the search 'ida' would never end: what was seen before seems farther each time; \
+                 use it with --search astar or greedy"
+            )));
+        }
         let directed = Directed { guide: &*guide, bound: None };
         let reduced = &Reduced(system);
         let mut lost = None;
