@@ -368,7 +368,9 @@ impl Method {
         let table = TableOptions::of(check)?;
         let weight = check.weight.unwrap_or(1.0);
         if !(weight.is_finite() && weight >= 0.0) {
-            return Err(Error::Usage("the weight is a number that is not negative".into()));
+            return Err(Error::Usage(
+                "the weight must be a finite number that is not negative".into(),
+            ));
         }
         fits_search(check)?;
         if check.threads == Some(0) {

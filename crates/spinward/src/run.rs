@@ -460,8 +460,8 @@ impl Running<'_> {
             None => (
                 ReasonCode::MaxDepth,
                 format!(
-                    "runs of more than {} steps were left out",
-                    check.max_depth.unwrap_or_default()
+                    "runs of more than {} were left out",
+                    counted(check.max_depth.unwrap_or_default(), "step")
                 ),
             ),
             Some(Stopped::Errors) => (
