@@ -234,12 +234,12 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The directed search that is asked for, if it is one; refuses stores that it has no use for.
-    fn directed(check: &Check<'_>, table: Option<TableOptions>) -> Result<Option<Self>, Error> {
+    /// The directed search that is asked for, or a sweep if it is none; refuses stores that it has no use for.
+    fn directed(check: &Check<'_>, table: Option<TableOptions>) -> Result<Self, Error> {
         let search = check.search;
         let usage = |text: String| Err(Error::Usage(text));
         let (weight, seed) = (check.weight.unwrap_or(1.0), check.seed.unwrap_or(0));
-        Ok(Some(match (search, check.store) {
+        Ok(match (search, check.store) {
             (Search::Ida, _) if let Some(table) = table => Self::PartialIda(weight, table),
             (Search::Swarm, _) if let Some(table) = table => Self::Swarm(seed, table),
             (Search::Swarm, _) => {
@@ -277,8 +277,8 @@ impl Algorithm {
             (Search::Ida, _) => Self::Ida(weight),
             (Search::Beam, _) => Self::Beam(check.width.unwrap_or(WIDTH)),
             (Search::Hill, _) => Self::Hill,
-            _ => return Ok(None),
-        }))
+            _ => Self::Sweep,
+        })
     }
 
     /// Whether it goes by a guide.
@@ -364,7 +364,6 @@ impl Method {
     /// Refuses what is not there and would give another answer; notes what would only be faster or
     /// smaller.
     pub fn of(check: &Check<'_>) -> Result<Self, Error> {
-        let not_available = |what: String| Err(Error::NotAvailable(what));
         let table = TableOptions::of(check)?;
         let weight = check.weight.unwrap_or(1.0);
         if !(weight.is_finite() && weight >= 0.0) {
@@ -419,10 +418,7 @@ impl Method {
                 return Err(Error::Usage(format!("{reason}; use --search bfs")));
             }
             Search::Auto | Search::Sweep => Algorithm::Sweep,
-            search => match Algorithm::directed(check, table)? {
-                Some(algorithm) => algorithm,
-                None => return not_available(format!("the search '{search}'")),
-            },
+            _ => Algorithm::directed(check, table)?,
         };
         let is_directed = algorithm.has_guide();
         if let Some(guide) = check.guide.as_ref().filter(|it| it.entry().name != "none")

@@ -121,7 +121,6 @@ fn once<S: System>(
 
 /// Searches a system that leaves out what makes no difference, and if something is wrong and runs are to be
 /// shortest ones the whole of it too, as far as that is.
-#[allow(clippy::too_many_arguments)]
 pub fn best_first_of_less<S: System, W: System>(
     (system, directed): (&S, Directed<'_>),
     (whole, whole_directed): (&W, Directed<'_>),
@@ -270,8 +269,11 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
 
     /// Tells the user of a run that is better than those before, if there will be more.
     fn report_better(&mut self, watch: &mut Watch<'_>) {
+        if !self.proves {
+            return;
+        }
         let lengths = self.findings.examples().map(|it| it.length);
-        if let Some(best) = lengths.min().filter(|&best| self.proves && self.told != Some(best)) {
+        if let Some(best) = lengths.min().filter(|&best| self.told != Some(best)) {
             self.told = Some(best);
             watch.report_best(best, &self.known.counts, &self.shared.memory);
         }
