@@ -40,7 +40,7 @@ struct Active<'m> {
 
 impl Guide for Active<'_> {
     fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
-        let Room { sight, movers } = room;
+        let Room { sight, movers, .. } = room;
         self.machine.look(state, sight).movers(movers);
         movers.iter().filter(|&&can| can).count() as u32
     }

@@ -152,7 +152,7 @@ impl Danger {
 
 impl Guide for Deadlock<'_> {
     fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
-        let Room { sight, movers } = room;
+        let Room { sight, movers, .. } = room;
         let look = self.machine.look(state, sight);
         let mut sum: u32 = 0;
         for process in 0..look.processes() {

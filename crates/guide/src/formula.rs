@@ -64,7 +64,7 @@ impl<'m> Formula<'m> {
 
 impl Guide for Formula<'_> {
     fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
-        let Room { sight, movers } = room;
+        let Room { sight, movers, .. } = room;
         let look = self.goals.machine.look(state, sight);
         let nearest = self.goals.to_condition(&look, state, self.mix);
         let nearest = nearest.min(self.goals.to_assertion(&look, self.mix));

@@ -73,7 +73,7 @@ impl<'m> Fsm<'m> {
 
 impl Guide for Fsm<'_> {
     fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
-        let Room { sight, movers } = room;
+        let Room { sight, movers, .. } = room;
         let look = self.goals.machine.look(state, sight);
         let nearest = self.goals.to_condition(&look, state, Mix::Max);
         let nearest = nearest.min(self.goals.to_assertion(&look, Mix::Max));

@@ -10,17 +10,21 @@
 //! A run-time error, such as a division by zero, may be anywhere, and is no part of any estimate. It is
 //! found when a search comes by.
 
+mod abstraction;
 mod accepting;
 mod active;
 mod coverage;
 mod deadlock;
+mod dpa;
 mod formula;
 mod fsm;
 mod goals;
 mod hamming;
 mod interleaving;
+mod max;
 mod message;
 mod none;
+mod pdb;
 mod term;
 
 use std::fmt;
@@ -29,6 +33,8 @@ use std::str::FromStr;
 use spinward_machine::{Follower, Machine, Sight, Step};
 use spinward_program::ir::{BodyId, StateId};
 use thiserror::Error;
+
+use crate::abstraction::Local;
 
 pub use none::Unguided;
 
@@ -49,10 +55,14 @@ pub struct Way<'a> {
 pub struct Room {
     sight: Sight,
     movers: Vec<bool>,
+    /// Values of the parts of a model, and what they are found with.
+    values: Vec<u32>,
+    local: Option<Local>,
+    contents: Vec<i32>,
 }
 
 /// Estimates how far states are from an error.
-pub trait Guide: Sync {
+pub trait Guide: Send + Sync {
     /// How many steps more a run takes, perhaps, from a state that was reached in some way; [`NEVER`] if none
     /// leads to an error.
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32;
@@ -64,6 +74,12 @@ pub trait Guide: Sync {
 
     /// Whether no step makes an estimate smaller by more than one. Then it is admissible too.
     fn is_consistent(&self) -> bool {
+        false
+    }
+
+    /// Whether nothing at all can go wrong from a state from which no error is expected ([`NEVER`]), not even a run-time
+    /// error.
+    fn rules_out(&self) -> bool {
         false
     }
 
@@ -87,6 +103,8 @@ pub struct Subject<'a> {
     pub follower: Option<&'a Follower>,
     /// The state to come to, if one is known.
     pub target: Option<&'a Target>,
+    /// Whether a state stands for all that differ only in who is who among processes that are alike.
+    pub symmetric: bool,
 }
 
 /// A state to come to.
@@ -112,12 +130,6 @@ pub enum Misfit {
     /// There is none of that name.
     #[error("there is no guide '{name}'; it is one of: {}", names())]
     Unknown {
-        /// The name.
-        name: String,
-    },
-    /// It is not there yet.
-    #[error("the guide '{name}' is not available yet")]
-    Later {
         /// The name.
         name: String,
     },
@@ -170,6 +182,9 @@ pub const GUIDES: &[Entry] = &[
     formula::ENTRY,
     fsm::MAX,
     fsm::SUM,
+    dpa::ENTRY,
+    pdb::ENTRY,
+    max::ENTRY,
     deadlock::ENTRY,
     active::ENTRY,
     message::ENTRY,
@@ -180,9 +195,6 @@ pub const GUIDES: &[Entry] = &[
 
 /// What guides take that know a state to come to.
 const TRAIL: &str = "a trail file";
-
-/// Names of guides that are still to come.
-const PLANNED: &[&str] = &["dpa", "pdb"];
 
 /// A guide as the user asks for it: `name`, `name=argument` or `name(argument)`.
 #[derive(Clone, Debug)]
@@ -234,20 +246,20 @@ impl FromStr for Wanted {
     type Err = Misfit;
 
     fn from_str(text: &str) -> Result<Self, Misfit> {
-        let in_parentheses =
-            text.split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
-        let (name, argument) = match in_parentheses.or_else(|| text.split_once('=')) {
-            Some((name, argument)) => (name, Some(argument.to_owned())),
-            None => (text, None),
-        };
-        if PLANNED.contains(&name) {
-            return Err(Misfit::Later { name: name.to_owned() });
-        }
+        let end = text.find(['(', '=']).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        let in_parentheses = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let argument = in_parentheses.or_else(|| rest.strip_prefix('=')).map(str::to_owned);
+        // Parentheses that do not close belong to no name.
+        let name = if argument.is_some() { name } else { text };
         let entry = GUIDES.iter().find(|it| it.name == name);
         let entry = entry.ok_or_else(|| Misfit::Unknown { name: name.to_owned() })?;
         if let (Some(argument), None) = (&argument, entry.argument) {
             let (guide, argument) = (entry.name, argument.clone());
             return Err(Misfit::Argument { guide, takes: "takes no argument", argument });
+        }
+        if entry.name == max::ENTRY.name {
+            max::parse(argument.as_deref().unwrap_or_default())?;
         }
         Ok(Self { entry, argument })
     }
@@ -269,5 +281,10 @@ mod tests {
         assert_eq!(argument, "the guide 'active' takes no argument, not '3'");
         assert_eq!("fsm=a.trail".parse::<Wanted>().unwrap().trail(), Some("a.trail"));
         assert_eq!("formula=sum".parse::<Wanted>().unwrap().trail(), None);
+        let several: Wanted = "max(dpa(n=50),fsm)".parse().unwrap();
+        assert_eq!(several.to_string().parse::<Wanted>().unwrap(), several);
+        let inside = "max(dpa,fms)".parse::<Wanted>().unwrap_err().to_string();
+        assert!(inside.starts_with("there is no guide 'fms'"));
+        assert!("max".parse::<Wanted>().is_err() && "max(fsm".parse::<Wanted>().is_err());
     }
 }

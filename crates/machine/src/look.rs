@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use spinward_program::ir::{Action, BodyId, Expr, ReceiveArg, StateId, TransitionId};
+use spinward_program::ir::{
+    Action, BodyId, ChannelType, Expr, ReceiveArg, Scalar, StateId, TransitionId,
+};
 
 use crate::Machine;
-use crate::eval::{Context, Mistakes};
+use crate::eval::{ChannelAt, Context, Mistakes};
 use crate::exec::{Guard, Message};
-use crate::memory::load_u16;
+use crate::memory::{load, load_u16};
 use crate::shape::Shape;
 
 /// Room to look at states in.
@@ -76,6 +78,50 @@ impl Look<'_> {
         let mut mistakes = Mistakes::new();
         let value = Context { process, ..self.context }.eval(expr, &mut mistakes);
         value.ok().filter(|_| mistakes.is_empty())
+    }
+
+    /// The value of a global, by its place.
+    #[inline]
+    pub fn global(&self, offset: u32, scalar: Scalar) -> i32 {
+        let at = self.context.machine.header.globals + offset as usize;
+        load(self.context.state, at, scalar)
+    }
+
+    /// The value of a variable of a process, by its place.
+    #[inline]
+    pub fn local(&self, process: usize, offset: u32, scalar: Scalar) -> i32 {
+        let block = self.context.shape.processes[process].offset;
+        let at = block + self.context.machine.header.process + offset as usize;
+        load(self.context.state, at, scalar)
+    }
+
+    /// How many channels there are.
+    pub fn channels(&self) -> usize {
+        self.context.shape.channels.len()
+    }
+
+    /// What a channel is, by its number from 0.
+    pub fn channel_kind(&self, number: usize) -> &ChannelType {
+        self.context.machine.program.channel(self.context.shape.channels[number].kind)
+    }
+
+    /// With whom a channel goes, if it does not stay for ever.
+    pub fn owner(&self, number: usize) -> Option<usize> {
+        self.context.shape.creator(&self.context.shape.channels[number])
+    }
+
+    /// How many messages are in a channel, which is put out first, and then some fields of each.
+    pub fn contents(&self, number: usize, fields: &[usize], out: &mut Vec<i32>) -> usize {
+        let placed = &self.context.shape.channels[number];
+        let kind = self.context.machine.program.channel(placed.kind);
+        let channel = ChannelAt { kind, offset: placed.offset };
+        let count = self.context.message_count(channel);
+        out.push(count as i32);
+        for message in 0..count {
+            let value = |field: &usize| self.context.message_field(channel, message, *field);
+            out.extend(fields.iter().map(value));
+        }
+        count
     }
 
     /// How many messages are in a channel, and how many have room in it.

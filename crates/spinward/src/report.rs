@@ -268,6 +268,8 @@ pub struct Statistics {
 pub struct Seconds {
     /// Reading the model.
     pub load: f64,
+    /// Making the guide, before the search.
+    pub guide: f64,
     /// Searching.
     pub search: f64,
     /// All.

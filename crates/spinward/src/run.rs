@@ -77,6 +77,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         endless_atomic: false,
         reduced: false,
         symmetric: false,
+        ruled_out: false,
         most_omissions: 0.0,
         recommendation: None,
     };
@@ -148,6 +149,8 @@ struct Running<'a> {
     reduced: bool,
     /// Whether in any search interchangeable processes were not told apart.
     symmetric: bool,
+    /// Whether a guide showed of states that nothing can go wrong from there.
+    ruled_out: bool,
     /// What the lossy search that lost most probably lost.
     most_omissions: f64,
     recommendation: Option<Recommendation>,
@@ -179,16 +182,18 @@ impl Running<'_> {
         let budget = self.budget.saturating_sub(memory::own_memory().saturating_sub(before));
         let request = self.request(budget);
         self.reduced |= machine.reduces();
-        let started = Instant::now();
+        let (started, made) = (Instant::now(), self.statistics.seconds.guide);
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let target = self.target(&whole)?;
-        let subject = |machine| Subject { machine, follower: None, target: target.as_ref() };
+        let (follower, target) = (None, target.as_ref());
+        let symmetric = quotient.is_some();
+        let searched = named.as_ref().filter(|_| symmetric).unwrap_or(machine);
         let systems = Systems {
             whole: &whole,
             less,
             reduces: machine.reduces(),
-            subject: subject(named.as_ref().filter(|_| quotient.is_some()).unwrap_or(machine)),
-            whole_subject: subject(&whole),
+            subject: Subject { machine: searched, follower, target, symmetric },
+            whole_subject: Subject { machine: &whole, follower, target, symmetric: false },
         };
         let (mut outcome, lost, scratch) = match &quotient {
             None if self.method.algorithm == Algorithm::Transactions => {
@@ -209,7 +214,7 @@ impl Running<'_> {
                 (outcome, lost, quotient.machine_scratch(scratch))
             }
         };
-        self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        self.note_search_time(started, made);
         let shortening = self.shortening(&whole, budget, &outcome, progress);
         if let Some(broken) = take_broken_claim(&mut outcome) {
             self.take_errors(task, machine.program(), outcome.errors, shortening)?;
@@ -226,6 +231,12 @@ impl Running<'_> {
         self.explain_lost(task, lost, budget, &outcome);
         self.take_errors(task, machine.program(), outcome.errors, shortening)?;
         Ok(None)
+    }
+
+    /// Notes how long a search has taken, besides what making guides took, which was so much before.
+    fn note_search_time(&mut self, started: Instant, made: f64) {
+        let seconds = &mut self.statistics.seconds;
+        seconds.search += started.elapsed().as_secs_f64() - (seconds.guide - made);
     }
 
     /// What a search is asked, with so many bytes.
@@ -633,7 +644,7 @@ impl Running<'_> {
                 .iter()
                 .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
                 .collect(),
-            unreached: if seen_all && !self.tried.is_empty() {
+            unreached: if seen_all && !self.tried.is_empty() && !self.ruled_out {
                 unreached(&model.program, &self.tried, &claims)
             } else {
                 Vec::new()

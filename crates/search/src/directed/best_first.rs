@@ -22,6 +22,8 @@
 //! alone and on no order. So nothing is missed, but runs may be longer than need be, and shortest ones are looked
 //! for in the whole system.
 //!
+//! *What is ruled out*: some guides know of states from which nothing can go wrong. These are counted, but not expanded.
+//!
 //! *Threads*: others may expand states ahead of their turn (`ahead.rs`). All is noted in its turn, so that the answer
 //! is the same for every number of threads.
 //!
@@ -245,7 +247,9 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
     ) -> Result<(), Stopped> {
         let first = self.known.begin()?;
         self.shortest.estimates.set(first.number, first.estimate).map_err(Limit::from)?;
-        self.wait(first)?;
+        if !self.is_ruled_out(first.estimate) {
+            self.wait(first)?;
+        }
         while let Some(next) = self.open.pop() {
             let (state, job) = match Turn::from(next) {
                 Turn::State(state) => (state, None),
@@ -377,10 +381,19 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
                 }
                 _ => continue,
             };
+            if self.is_ruled_out(estimate) {
+                self.shortest.lengths.set(number, total + 1)?;
+                continue;
+            }
             self.known.reach(number, from.number, successor)?;
             self.wait(Reached { number, length: total, estimate })?;
         }
         Ok(())
+    }
+
+    /// Whether nothing at all can come of a state.
+    fn is_ruled_out(&self, estimate: u32) -> bool {
+        estimate == NEVER && self.shared.directed.guide.rules_out()
     }
 
     /// A run leads to a state that is new, or is shorter than those known.

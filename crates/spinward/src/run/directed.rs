@@ -1,6 +1,9 @@
 //! Searches that go by a guide.
 
-use spinward_guide::{GUIDES, Subject, Target};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use spinward_guide::{GUIDES, Misfit, Room, Subject, Target, Unguided, Way};
 use spinward_machine::{Machine, Step, System};
 use spinward_search::directed::beam::beam;
 use spinward_search::directed::best_first::{Rank, best_first, best_first_of_less};
@@ -16,6 +19,7 @@ use super::{Lost, Running, Systems};
 use crate::Error;
 use crate::options::Guide;
 use crate::plan::{Algorithm, Emptiness};
+use crate::words::counted;
 
 impl Running<'_> {
     /// Searches first where an error seems near.
@@ -30,7 +34,9 @@ impl Running<'_> {
         let subject = systems.subject;
         let algorithm = self.method.algorithm;
         let wanted = self.wanted_guide(&subject)?;
+        let started = Instant::now();
         let guide = wanted.build(&subject)?;
+        self.statistics.seconds.guide += started.elapsed().as_secs_f64();
         if guide.remembers() && matches!(algorithm, Algorithm::Ida(_) | Algorithm::PartialIda(..)) {
             return Err(Error::Usage(format!(
                 "by the guide '{wanted}' the search 'ida' would never end: what was seen before seems farther each time; \
@@ -51,9 +57,25 @@ impl Running<'_> {
                 lost = Some((asked, table, omissions));
                 (outcome, range)
             }
-            _ => by_length(algorithm, &wanted, system, scratch, systems, request, progress)?,
+            _ => by_length(
+                algorithm,
+                (&wanted, &*guide),
+                system,
+                scratch,
+                systems,
+                request,
+                progress,
+            )?,
         };
         self.note_range(range);
+        let left = outcome.counts.states.saturating_sub(outcome.counts.expanded);
+        if guide.rules_out() && outcome.is_complete() && left > 0 {
+            self.ruled_out = true;
+            let states = counted(left, "state");
+            self.note(format!(
+                "the guide {wanted} shows that nothing can go wrong from {states}, not expanded therefore"
+            ));
+        }
         Ok((outcome, lost))
     }
 
@@ -107,7 +129,7 @@ impl Running<'_> {
 /// Searches in a way that can see to it that runs are shortest ones, if need be among all moves and states.
 fn by_length<S: System, W: System>(
     algorithm: Algorithm,
-    wanted: &Guide,
+    (wanted, guide): (&Guide, &dyn spinward_guide::Guide),
     system: &S,
     scratch: &mut S::Scratch,
     Systems { whole, less, reduces, subject, whole_subject }: Systems<'_, W>,
@@ -115,16 +137,18 @@ fn by_length<S: System, W: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Outcome, Range), Error> {
     let sure: Guide = SURE.parse()?;
-    let (guide, bound) = (wanted.build(&subject)?, sure.build(&subject)?);
-    let directed = Directed { guide: &*guide, bound: Some(&*bound) };
+    let bound = sure.build(&subject)?;
+    let directed = Directed { guide, bound: Some(&*bound) };
     if !less {
         return Ok(match algorithm {
             Algorithm::Ida(weight) => ida(system, scratch, request, weight, directed, progress),
             _ => best_first(system, scratch, request, rank(algorithm), directed, progress),
         });
     }
-    let (guide, bound) = (wanted.build(&whole_subject)?, sure.build(&whole_subject)?);
-    let of_whole = (whole, Directed { guide: &*guide, bound: Some(&*bound) });
+    let whole_guide =
+        Later::new(|| wanted.build(&whole_subject).or_else(|_| sure.build(&whole_subject)));
+    let whole_bound = sure.build(&whole_subject)?;
+    let of_whole = (whole, Directed { guide: &whole_guide, bound: Some(&*whole_bound) });
     let (of_less, of_reduced) = ((system, directed), (&Reduced(system), directed));
     Ok(match algorithm {
         Algorithm::Ida(weight) if reduces => {
@@ -142,6 +166,54 @@ fn by_length<S: System, W: System>(
             best_first_of_less(of_less, of_whole, scratch, request, rank, progress)
         }
     })
+}
+
+/// A guide that is made when it is needed.
+struct Later<'s, F> {
+    make: F,
+    made: OnceLock<Box<dyn spinward_guide::Guide + 's>>,
+}
+
+impl<'s, F> Later<'s, F>
+where
+    F: Fn() -> Result<Box<dyn spinward_guide::Guide + 's>, Misfit> + Send + Sync,
+{
+    fn new(make: F) -> Self {
+        Self { make, made: OnceLock::new() }
+    }
+
+    fn guide(&self) -> &dyn spinward_guide::Guide {
+        &**self.made.get_or_init(|| (self.make)().unwrap_or_else(|_| Box::new(Unguided)))
+    }
+}
+
+impl<'s, F> spinward_guide::Guide for Later<'s, F>
+where
+    F: Fn() -> Result<Box<dyn spinward_guide::Guide + 's>, Misfit> + Send + Sync,
+{
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        self.guide().estimate(state, way, room)
+    }
+
+    fn is_admissible(&self) -> bool {
+        self.guide().is_admissible()
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.guide().is_consistent()
+    }
+
+    fn rules_out(&self) -> bool {
+        self.guide().rules_out()
+    }
+
+    fn asks_the_way(&self) -> bool {
+        self.guide().asks_the_way()
+    }
+
+    fn remembers(&self) -> bool {
+        self.guide().remembers()
+    }
 }
 
 /// What makes a state better than others.

@@ -159,11 +159,12 @@ impl Running<'_> {
         let is_terminal = follower.is_some_and(Follower::is_terminal);
         let shortest = self.check.shortest && (less.is_none() || is_terminal);
         let request = Request { shortest, ..self.request(budget) };
-        let started = Instant::now();
+        let (started, made) = (Instant::now(), self.statistics.seconds.guide);
         let mut lost = None;
         let is_guided = is_terminal || self.method.emptiness == Emptiness::GuidedNested;
         let target = if is_guided { self.target(&whole)? } else { None };
-        let subject = |machine| Subject { machine, follower, target: target.as_ref() };
+        let target = target.as_ref();
+        let subject = |machine| Subject { machine, follower, target, symmetric: false };
         let outcome = match follower {
             None => {
                 let labelled = Labelled::new(machine);
@@ -197,7 +198,7 @@ impl Running<'_> {
                 outcome
             }
         };
-        self.statistics.seconds.search += started.elapsed().as_secs_f64();
+        self.note_search_time(started, made);
         let (reduces, searched) = (machine.reduces(), machine.program().clone());
         let is_less = less.is_some();
         Ok(Judged { outcome, lost, budget, reduces, is_less, searched })

@@ -120,7 +120,7 @@ fn towards(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Outcome, Error> {
     let target = target(machine, known)?;
-    let subject = Subject { machine, follower: None, target: Some(&target) };
+    let subject = Subject { machine, follower: None, target: Some(&target), symmetric: false };
     let guide = guide.parse::<Guide>()?.build(&subject)?;
     let sure = SURE.parse::<Guide>()?.build(&subject)?;
     let bound = is_estimated(known.violation).then_some(&*sure);
@@ -142,7 +142,7 @@ fn shortest_first(
     if !is_estimated(known.violation) {
         return Ok(bfs(&aimed, &mut scratch, request, progress));
     }
-    let subject = Subject { machine, follower: None, target: None };
+    let subject = Subject { machine, follower: None, target: None, symmetric: false };
     let guide = SURE.parse::<Guide>()?.build(&subject)?;
     let directed = Directed { guide: &*guide, bound: None };
     let rank = Rank::Length(1.0);

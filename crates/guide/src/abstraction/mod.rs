@@ -1,0 +1,201 @@
+//! The model itself, made so small that all of it can be looked at before the search.
+//!
+//! *Idea*: the model is taken apart ([`parts`]): processes with their variables, globals, channels, each a small automaton
+//! ([`system`]). Then parts are put together again, two at a time ([`merge`], [`order`]), and each time
+//! what has come of them is made small ([`shrink`]), so that the distances to an error stay as they are, as long as
+//! that can be. What is left in the end is one automaton in which the distance of each state is known.
+//!
+//! *Source*: K. Dräger, B. Finkbeiner and A. Podelski, *Directed model checking with distance-preserving abstractions*, SPIN
+//! 2006; with labels made fewer ([`labels`]) as its successors in planning do.
+//!
+//! *Invariant*: each step of the model is a label, or several that cost as much together, and each part makes a move for it
+//! from its value before to that after. So no distance is larger than in the model, and no step makes it smaller by
+//! more than its cost.
+
+mod evaluate;
+mod labels;
+mod merge;
+pub mod order;
+pub mod parts;
+pub mod shrink;
+pub mod system;
+
+pub use evaluate::Local;
+use merge::{NOWHERE, merge};
+use order::Order;
+use shrink::{Refine, shrink};
+use system::{Part, System};
+
+use crate::NEVER;
+
+/// How an abstraction is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// States of a part, at most, after it was merged.
+    pub states: u32,
+    pub order: Order,
+    pub refine: Refine,
+    /// Whether parts that are merged have to fit as they are; those that do not are left out.
+    pub whole: bool,
+}
+
+impl Plan {
+    /// Nothing is made smaller.
+    fn whole(states: u32) -> Self {
+        Self { states, order: Order::Rank, refine: Refine::Near, whole: true }
+    }
+}
+
+/// Pairs of states, and moves, that two parts may have when they are merged.
+const MAX_PAIRS: u64 = 1 << 18;
+const MAX_MOVES: usize = 1 << 20;
+
+/// What is known of distances: a table for each two parts that were merged.
+#[derive(Debug)]
+pub struct Abstraction {
+    /// Parts, of the model and merged before, and by the values of both that of the merged one.
+    merged: Vec<Merged>,
+    /// Of those that are left and have a goal: their number, and by value the distance.
+    ends: Vec<(usize, Vec<u32>)>,
+}
+
+#[derive(Debug)]
+struct Merged {
+    parts: (usize, usize),
+    width: u32,
+    table: Vec<u32>,
+}
+
+impl Abstraction {
+    /// Of a system.
+    pub fn new(System { parts, costs }: System, plan: Plan) -> Self {
+        Self::of(parts.into_iter().map(Some).collect(), &costs, plan)
+    }
+
+    /// Of those of its parts that are left.
+    fn of(mut parts: Vec<Option<Part>>, costs: &[u32], plan: Plan) -> Self {
+        let leaves = parts.len();
+        // Merged parts take the place of the first of the two; these are their numbers.
+        let mut numbers: Vec<usize> = (0..leaves).collect();
+        let mut merged = Vec::new();
+        let mut barred = Vec::new();
+        for part in 0..leaves {
+            labels::reduce(&mut parts, part, costs);
+        }
+        while let Some((a, b)) =
+            plan.order.next(&parts, costs, |a, b| barred.contains(&(numbers[a], numbers[b])))
+        {
+            let (Some(first), Some(second)) = (&parts[a], &parts[b]) else {
+                break;
+            };
+            let too_many = u64::from(first.size) * u64::from(second.size) > MAX_PAIRS;
+            let both = if too_many { None } else { merge(first, second, costs, MAX_MOVES) };
+            let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
+            let Some((both, mut table)) = both.filter(fits) else {
+                barred.push((numbers[a], numbers[b]));
+                continue;
+            };
+            let (small, classes) = shrink(&both, plan.states, costs, plan.refine);
+            for state in table.iter_mut().filter(|it| **it != NOWHERE) {
+                *state = classes[*state as usize];
+            }
+            merged.push(Merged { parts: (numbers[a], numbers[b]), width: second.size, table });
+            numbers[a] = leaves + merged.len() - 1;
+            parts[a] = Some(small);
+            parts[b] = None;
+            labels::reduce(&mut parts, a, costs);
+        }
+        let left = parts.iter().zip(&numbers).filter_map(|(part, number)| {
+            let part = part.as_ref().filter(|it| it.has_goal())?;
+            Some((*number, part.distances(costs)))
+        });
+        Self { ends: left.collect(), merged }
+    }
+
+    /// The distance, given the values of all parts; room for more behind them is needed.
+    pub fn distance(&self, values: &mut Vec<u32>) -> u32 {
+        for Merged { parts: (a, b), width, table } in &self.merged {
+            let (a, b) = (values[*a], values[*b]);
+            let both = if a == NOWHERE || b == NOWHERE {
+                NOWHERE
+            } else {
+                table[a as usize * *width as usize + b as usize]
+            };
+            if both == NOWHERE {
+                return NEVER;
+            }
+            values.push(both);
+        }
+        let distances = self.ends.iter().map(|(part, distances)| distances[values[*part] as usize]);
+        distances.max().unwrap_or(0)
+    }
+
+    /// Which parts of the model are looked at.
+    pub fn uses(&self, part: usize) -> bool {
+        self.merged.iter().any(|it| it.parts.0 == part || it.parts.1 == part)
+            || self.ends.iter().any(|it| it.0 == part)
+    }
+}
+
+/// Some parts of a system at a time, whole.
+#[derive(Debug)]
+pub struct Patterns {
+    /// Each by itself, and then as one of which no step is counted that was counted before.
+    patterns: Vec<(Abstraction, Abstraction)>,
+    uses: Vec<bool>,
+}
+
+/// How many patterns there are at most.
+const MAX_PATTERNS: usize = 4;
+
+impl Patterns {
+    /// Of a system, of at most so many states each.
+    pub fn new(system: &System, states: u32) -> Self {
+        let mut patterns: Vec<(Abstraction, Abstraction)> = Vec::new();
+        let mut uses = vec![false; system.parts.len()];
+        let mut costs = system.costs.clone();
+        while patterns.len() < MAX_PATTERNS {
+            let whole = |costs: &[u32]| {
+                let mut left: Vec<Option<Part>> = system.parts.iter().cloned().map(Some).collect();
+                for (part, used) in left.iter_mut().zip(&uses) {
+                    *part = part.take().filter(|it| it.has_goal() || !used);
+                }
+                Abstraction::of(left, costs, Plan::whole(states))
+            };
+            let (alone, more) = (whole(&system.costs), whole(&costs));
+            if alone.merged.is_empty() && !patterns.is_empty() {
+                break;
+            }
+            for (part, used) in uses.iter_mut().enumerate() {
+                *used |= alone.uses(part);
+            }
+            // What changes nothing in a pattern is on no shortest way in it.
+            let used = system.parts.iter().zip(&uses).filter(|it| *it.1);
+            for (label, moves) in used.flat_map(|(part, _)| &part.moves) {
+                if moves.iter().any(|(from, to)| from != to) {
+                    costs[*label as usize] = 0;
+                }
+            }
+            patterns.push((alone, more));
+        }
+        Self { patterns, uses }
+    }
+
+    /// Which parts are looked at.
+    pub fn uses(&self) -> &[bool] {
+        &self.uses
+    }
+
+    /// The distance, given the values of those parts; they are changed behind their end.
+    pub fn distance(&self, values: &mut Vec<u32>) -> u32 {
+        let parts = values.len();
+        let (mut most, mut sum) = (0, 0_u32);
+        for (alone, more) in &self.patterns {
+            most = most.max(alone.distance(values));
+            values.truncate(parts);
+            sum = sum.saturating_add(more.distance(values));
+            values.truncate(parts);
+        }
+        most.max(sum)
+    }
+}

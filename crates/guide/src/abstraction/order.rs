@@ -1,0 +1,113 @@
+//! Which parts are merged next.
+//!
+//! *Source*: Dräger, Finkbeiner and Podelski 2006, section 5. What matters is what happens close to an error: the rank of a
+//! label in a part is the least distance to a goal from where it leads, that of two parts the least rank of a label
+//! that matters to both. Only pairs count of which one at least has a goal.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::system::{Label, Part};
+use crate::NEVER;
+
+/// How the next two parts are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By what happens close to an error; processes first, then the smaller pair.
+    #[default]
+    Rank,
+    /// As they come in the model.
+    Given,
+    /// Those that have the fewest states together.
+    Small,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rank => "rank",
+            Self::Given => "given",
+            Self::Small => "small",
+        })
+    }
+}
+
+impl FromStr for Order {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Rank, Self::Given, Self::Small]
+            .into_iter()
+            .find(|it| it.to_string() == text)
+            .ok_or(())
+    }
+}
+
+impl Order {
+    /// The next two of the parts that are left, the one with a goal first; none if merging more would tell no more.
+    pub fn next(
+        self,
+        parts: &[Option<Part>],
+        costs: &[u32],
+        is_barred: impl Fn(usize, usize) -> bool,
+    ) -> Option<(usize, usize)> {
+        let ranks: Vec<Vec<(Label, u32)>> = parts.iter().map(|it| ranks(it, costs)).collect();
+        let mut best: Option<((u64, bool, u64, usize), usize, usize)> = None;
+        for (a, first) in parts.iter().enumerate() {
+            let Some(first) = first.as_ref().filter(|it| it.has_goal()) else {
+                continue;
+            };
+            for (b, second) in parts.iter().enumerate() {
+                let Some(second) = second.as_ref().filter(|_| a != b && !is_barred(a, b)) else {
+                    continue;
+                };
+                let Some(rank) = shared(&ranks[a], &ranks[b]) else {
+                    continue;
+                };
+                let size = u64::from(first.size) * u64::from(second.size);
+                let key = match self {
+                    Self::Rank => (u64::from(rank), !second.acts, size, b),
+                    Self::Given => (0, false, 0, b),
+                    Self::Small => (0, false, size, b),
+                };
+                if best.is_none_or(|(known, ..)| key < known) {
+                    best = Some((key, a, b));
+                }
+            }
+        }
+        best.map(|(_, a, b)| (a, b))
+    }
+}
+
+/// By label that matters to a part: how close to a goal it leads.
+fn ranks(part: &Option<Part>, costs: &[u32]) -> Vec<(Label, u32)> {
+    let Some(part) = part else {
+        return Vec::new();
+    };
+    let distances = if part.has_goal() { part.distances(costs) } else { vec![0; part.goal.len()] };
+    let rank = |moves: &[(u32, u32)]| {
+        moves.iter().map(|(_, to)| distances[*to as usize]).min().unwrap_or(NEVER)
+    };
+    // Of what changes nothing in who has a goal, nothing is to be learnt about it.
+    let counts = |moves: &[(u32, u32)]| !part.has_goal() || moves.iter().any(|it| it.0 != it.1);
+    let counting = part.moves.iter().filter(|it| counts(&it.1));
+    counting.map(|(label, moves)| (*label, rank(moves))).collect()
+}
+
+/// The rank of two parts, if any label matters to both.
+fn shared(a: &[(Label, u32)], b: &[(Label, u32)]) -> Option<u32> {
+    let mut least = None;
+    let mut rest = b;
+    for &(label, rank) in a {
+        let first = rest.partition_point(|it| it.0 < label);
+        rest = &rest[first..];
+        match rest.first() {
+            Some(&(other, also)) if other == label => {
+                let rank = rank.max(also);
+                least = Some(least.map_or(rank, |known: u32| known.min(rank)));
+            }
+            _ => {}
+        }
+    }
+    least
+}

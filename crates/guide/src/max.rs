@@ -1,0 +1,64 @@
+//! The largest of several estimates.
+//!
+//! *Properties*: admissible if all of them are, and consistent if all of them are.
+//!
+//! *Cost*: that of all of them.
+
+use crate::{Entry, Guide, Misfit, Room, Wanted, Way};
+
+const NAME: &str = "max";
+
+const TAKES: &str = "guides, as in max(dpa(n=50),fsm)";
+
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    idea: "the largest of several, as in max(dpa,fsm)",
+    argument: Some(TAKES),
+    admissible: true,
+    consistent: true,
+    build: |subject, argument| {
+        let several = parse(argument.unwrap_or_default())?;
+        let guides: Result<Vec<_>, _> = several.iter().map(|it| it.build(subject)).collect();
+        Ok(Box::new(Max(guides?)))
+    },
+};
+
+/// The guides of a list; commas inside of parentheses are theirs.
+pub fn parse(list: &str) -> Result<Vec<Wanted>, Misfit> {
+    let mut depth = 0;
+    let separated = list.split(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    });
+    let several: Result<Vec<Wanted>, _> = separated.map(|it| it.trim().parse()).collect();
+    let wrong = || Misfit::Argument { guide: NAME, takes: TAKES, argument: list.to_owned() };
+    if list.trim().is_empty() { Err(wrong()) } else { several }
+}
+
+struct Max<'m>(Vec<Box<dyn Guide + 'm>>);
+
+impl Guide for Max<'_> {
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        self.0.iter().map(|guide| guide.estimate(state, way, room)).max().unwrap_or(0)
+    }
+
+    fn is_admissible(&self) -> bool {
+        self.0.iter().all(|guide| guide.is_admissible())
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.0.iter().all(|guide| guide.is_consistent())
+    }
+
+    fn rules_out(&self) -> bool {
+        self.0.iter().all(|guide| guide.rules_out())
+    }
+
+    fn asks_the_way(&self) -> bool {
+        self.0.iter().any(|guide| guide.asks_the_way())
+    }
+
+    fn remembers(&self) -> bool {
+        self.0.iter().any(|guide| guide.remembers())
+    }
+}

@@ -1,0 +1,78 @@
+//! How far a state is in parts of the model, all else left out.
+//!
+//! *Idea*: some parts of the model are looked at, with who watches for errors, as if the others did whatever helps. All their
+//! states, and how far each is from an error, are in a table, a pattern database (K. Qian and A. Nymeyer, *Guided invariant
+//! model checking based on abstraction and symbolic pattern databases*, TACAS 2004; S. Edelkamp and A. Lluch Lafuente, *Abstraction
+//! databases in theory and model checking practice*, 2004). Which parts go together is found as for `dpa`: what
+//! happens close to an error is looked at first, as long as there is room; what is left makes the next pattern.
+//!
+//! *Properties*: admissible and consistent. The largest counts. A step that matters to several patterns may be counted in the first of
+//! them only; then their distances add up (A. Felner, R. Korf and S. Hanan, *Additive pattern database heuristics*,
+//! JAIR 2004), and if the sum is more, it counts.
+//!
+//! *Cost*: tables of at most as many states as asked for in each pattern, made before the search.
+
+use spinward_machine::Machine;
+
+use crate::abstraction::Patterns;
+use crate::abstraction::parts::Parts;
+use crate::{Entry, Guide, Misfit, Room, Way};
+
+const NAME: &str = "pdb";
+
+/// States of a pattern, if not said otherwise.
+const STATES: u32 = 20_000;
+
+const TAKES: &str = "takes n=STATES";
+
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    idea: "from parts of the model, all else left out",
+    argument: Some(TAKES),
+    admissible: true,
+    consistent: true,
+    build: |subject, argument| {
+        let states = match argument {
+            None => Some(STATES),
+            Some(text) => text.trim().trim_start_matches("n=").parse().ok().filter(|it| *it >= 2),
+        };
+        let states = states.ok_or_else(|| {
+            let argument = argument.unwrap_or_default().to_owned();
+            Misfit::Argument { guide: NAME, takes: TAKES, argument }
+        })?;
+        let mut parts = Parts::new(subject)
+            .map_err(|why| Misfit::Property { guide: NAME, why: format!("does not fit: {why}") })?;
+        let patterns = Patterns::new(&std::mem::take(&mut parts.system), states);
+        let (machine, told_apart) = (subject.machine, !subject.symmetric);
+        Ok(Box::new(Pdb { machine, told_apart, parts, patterns }))
+    },
+};
+
+struct Pdb<'m> {
+    machine: &'m Machine,
+    /// No state stands for others: their estimates may differ.
+    told_apart: bool,
+    parts: Parts,
+    patterns: Patterns,
+}
+
+impl Guide for Pdb<'_> {
+    fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
+        match self.parts.values(self.machine, state, self.patterns.uses(), room) {
+            Some(()) => self.patterns.distance(&mut room.values),
+            None => 0,
+        }
+    }
+
+    fn is_admissible(&self) -> bool {
+        true
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.told_apart
+    }
+
+    fn rules_out(&self) -> bool {
+        self.parts.harmless && self.told_apart
+    }
+}
