@@ -4,14 +4,16 @@
 //! machine's moves. Not always: SPIN by default merges a chain of statements that always can be
 //! done into one line, and its breadth-first search leaves out the moves of the claim. So after a
 //! line of such a trail the process is taken through the statements SPIN would have merged, each the
-//! only way on and always possible, up to the statement of its next line; and where the claim must
-//! move but has no line, all its moves are tried, the search stepping back when one leads nowhere.
+//! only way on and always possible, up to the statement of its next line. How far SPIN went is not
+//! known where a process has no next line; then it goes on as soon as the line of another asks for
+//! it, a `timeout` say. Where the claim must move but has no line, all its moves are tried, the
+//! search stepping back when one leads nowhere.
 
 use std::collections::{HashMap, HashSet};
 
 use spinward_machine::{Config, Machine, Move, Options, Step, Violation};
 use spinward_program::Program;
-use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space};
+use spinward_program::ir::{Action, BodyId, ElementId, Expr, Place, Space, Transition};
 
 use crate::replay::{Misfit, Walker, alternatives, mover_name, not_alive, same_place};
 use crate::spin_format::{Line, Trail};
@@ -24,6 +26,8 @@ const MAX_LAPS: usize = 100;
 
 const EXTRA_LINE: &str = "the last line of the trail is left out: SPIN adds one that has no \
     meaning after an event that a trace does not allow";
+
+const ENDS_BEFORE: &str = "the run ends here with an error, but the trail goes on";
 
 /// A trail in the machine's own terms.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +90,7 @@ pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
         walker: Walker::new(machine),
         claim_left_out: claim && !lines.iter().any(|line| line.is_claim()),
         first_fit: None,
-        next_statements: Vec::new(),
+        lines_of: HashMap::new(),
         merged: trail.merged,
         violated: false,
         bad_event: None,
@@ -137,8 +141,8 @@ struct Fitter<'a> {
     lines: Vec<Line>,
     /// Whether SPIN merged statements.
     merged: bool,
-    /// If it did, by line: the statement of the next line of the same process.
-    next_statements: Vec<Option<ElementId>>,
+    /// If it did, by process: its lines.
+    lines_of: HashMap<u16, Vec<usize>>,
     /// Whether something went wrong in the last line taken.
     violated: bool,
     /// Where the last event was that a trace does not allow: the lines and steps up to it, and what
@@ -180,15 +184,22 @@ impl Fitter<'_> {
         Ok(())
     }
 
-    /// Finds for each line the next of the same process.
+    /// Finds the lines of each process.
     fn look_ahead(&mut self) {
         if !self.merged {
             return;
         }
-        let mut next = HashMap::new();
-        self.next_statements =
-            self.lines.iter().rev().map(|line| next.insert(line.process, line.element)).collect();
-        self.next_statements.reverse();
+        self.lines_of.clear();
+        for (index, line) in self.lines.iter().enumerate() {
+            self.lines_of.entry(line.process).or_default().push(index);
+        }
+    }
+
+    /// Whether a process has a line before this one, and the statement of its next, from this line on.
+    fn around(&self, line: usize, process: u16) -> (bool, Option<ElementId>) {
+        let lines = self.lines_of.get(&process).map_or(&[][..], Vec::as_slice);
+        let before = lines.partition_point(|&it| it < line);
+        (before > 0, lines.get(before).map(|&next| self.lines[next].element))
     }
 
     /// Goes through all lines; gives what a user should know.
@@ -248,19 +259,16 @@ impl Fitter<'_> {
                     notes.push(self.left_out(line));
                     return Ok(notes);
                 }
-                let message = "the run ends here with an error, but the trail goes on".into();
-                self.give_up(line, message);
+                self.give_up(line, ENDS_BEFORE.into());
             } else if self.claim_turn(&moves) && !self.lines[line].is_claim() {
                 self.fork(line, &moves);
             } else if let Some(silent) = self.silent(&moves, self.lines[line].process) {
                 let silent = silent.clone();
-                if self.stuck_at.as_ref().is_none_or(|(stuck, _)| *stuck != line) {
-                    self.stuck_at = Some((line, self.cannot(&moves, self.lines[line])));
-                }
+                self.remember_stuck(&moves, line);
                 if self.take(&silent) {
                     continue;
                 }
-                self.give_up(line, "the run ends here with an error, but the trail goes on".into());
+                self.give_up(line, ENDS_BEFORE.into());
             } else if self.is_superfluous(line, &wrong) {
                 notes.push(self.left_out(line));
                 return Ok(notes);
@@ -274,6 +282,13 @@ impl Fitter<'_> {
                         .into(),
                 );
                 return Ok(notes);
+            } else if let Some(silent) = self.unfinished(&moves, line) {
+                let silent = silent.clone();
+                self.remember_stuck(&moves, line);
+                if self.take(&silent) {
+                    continue;
+                }
+                self.give_up(line, ENDS_BEFORE.into());
             } else {
                 // If going on did not help, what matters is where the line was first tried.
                 let first = self.stuck_at.take().filter(|(stuck, _)| *stuck == line);
@@ -352,6 +367,32 @@ impl Fitter<'_> {
         moves.iter().find(|m| m.steps[0].process == process && is_silent(program, m))
     }
 
+    /// A step of a merged chain that another process may have begun with an earlier line. It touches nothing
+    /// but variables of that process, but as long as it is possible there is no `timeout`.
+    fn unfinished<'m>(&self, moves: &'m [Move], line: usize) -> Option<&'m Move> {
+        if !self.merged {
+            return None;
+        }
+        let program = self.walker.machine.program();
+        moves.iter().find(|m| {
+            let Step { process, transition } = m.steps[0];
+            let transition = program.transition(transition);
+            let (began, next) = self.around(line, process);
+            began
+                && next != Some(transition.element)
+                && is_silent(program, m)
+                && is_local(&transition.action)
+                && !is_labelled(program, transition)
+        })
+    }
+
+    /// Notes what is wrong with a line where it is first tried.
+    fn remember_stuck(&mut self, moves: &[Move], line: usize) {
+        if self.stuck_at.as_ref().is_none_or(|(stuck, _)| *stuck != line) {
+            self.stuck_at = Some((line, self.cannot(moves, self.lines[line])));
+        }
+    }
+
     fn claim_turn(&self, moves: &[Move]) -> bool {
         moves.iter().any(|m| m.steps[0].is_claim())
     }
@@ -372,9 +413,10 @@ impl Fitter<'_> {
     /// statement of its next line. If it has no more lines, what matters of them is the processes
     /// they create.
     fn take_merged(&mut self, line: usize, step: Step) {
-        let Some(&next) = self.next_statements.get(line) else {
+        if !self.merged {
             return;
-        };
+        }
+        let (_, next) = self.around(line + 1, step.process);
         let program = self.walker.machine.program().clone();
         let mut last = program.transition(step.transition);
         let mut end = (self.steps.len(), self.walker.config.clone());
@@ -392,8 +434,10 @@ impl Fitter<'_> {
             };
             last = program.transition(silent.steps[0].transition);
             let alone = self.walker.config.exclusive == Some(step.process);
-            let labelled = automaton.labels.iter().any(|(_, state)| *state == last.from);
-            if labelled || !(alone || is_local(&last.action)) || !self.take(silent) {
+            if is_labelled(&program, last)
+                || !(alone || is_local(&last.action))
+                || !self.take(silent)
+            {
                 break;
             }
             if next.is_none() && matches!(last.action, Action::Run { .. }) {
@@ -504,24 +548,26 @@ impl Fitter<'_> {
     }
 
     /// After the last line: goes on through the merged statements it stands for, as long as that
-    /// leads to an error; first those of the last process, then those of all.
+    /// leads to an error; first those of the last process, then those of all. The claim, which SPIN does not ask
+    /// in between, goes on in any way.
     fn finish_merged(&mut self) {
         let fitted = self.steps.len();
         let end = self.walker.config.clone();
         let last = self.steps.last().map(|step| step.process);
         for only in [last, None] {
             let limit = self.walker.machine.program().transitions.len() + 1;
-            for _ in 0..limit {
+            // Each statement may need a move of the claim before it.
+            for _ in 0..2 * limit {
                 let (moves, wrong) = self.walker.moves();
                 if !wrong.is_empty() {
                     return;
                 }
                 let program = self.walker.machine.program();
-                let Some(silent) = moves
-                    .iter()
-                    .find(|m| only.is_none_or(|p| p == m.steps[0].process) && is_silent(program, m))
-                    .cloned()
-                else {
+                let goes_on = |m: &&Move| match m.steps[0].process {
+                    Step::CLAIM => m.violations.is_empty(),
+                    process => only.is_none_or(|only| only == process) && is_silent(program, m),
+                };
+                let Some(silent) = moves.iter().find(goes_on).cloned() else {
                     break;
                 };
                 if !self.take(&silent) || !silent.violations.is_empty() {
@@ -567,6 +613,12 @@ fn is_silent(program: &Program, m: &Move) -> bool {
             | Action::PrintMtype(..)
     );
     !step.is_claim() && always_possible && state.transitions.len() == 1
+}
+
+/// Whether a statement has a label; SPIN does not merge it with what comes before.
+fn is_labelled(program: &Program, transition: &Transition) -> bool {
+    let labels = &program.automaton(transition.body).labels;
+    labels.iter().any(|(_, state)| *state == transition.from)
 }
 
 /// Whether a statement touches nothing but the variables of its process, so that SPIN may merge it

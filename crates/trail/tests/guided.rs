@@ -45,6 +45,39 @@ fn an_atomic_chain_ends_before_another_process_moves() {
 }
 
 #[test]
+fn nobody_waits_before_the_end_of_a_chain() {
+    // Ids: timeout 0, assert 1, end 2; v = 2 3, skip 4 (merged with l++ 9), l > 5 10.
+    let text = "byte v; active proctype P() { timeout; assert(false) }\n\
+        active proctype Q() { byte l; if :: v = 2 -> skip :: else -> v = 3 fi; l++; (l > 5) }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "-4:-4:-4\n1:1:3\n2:1:4\n3:0:0\n4:0:1\n").unwrap();
+    assert_eq!(fitted.steps.len(), 5, "{fitted:#?}");
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Assertion(_), ..]));
+}
+
+#[test]
+fn a_chain_ends_before_the_next_line_of_its_process() {
+    // Ids: timeout 0, assert 1, end 2; v = 1 3, l = 1 4. Q can still do l = 1, and does so only later.
+    let text = "byte v; active proctype P() { timeout; assert(false) }\n\
+        active proctype Q() { byte l; v = 1; l = 1 }";
+    let machine = machine(text, false);
+    let misfit = fitted(&machine, "-4:-4:-4\n1:1:3\n2:0:0\n3:1:4\n").unwrap_err();
+    assert!(misfit.message.contains("P(0) cannot do `timeout`"), "{}", misfit.message);
+}
+
+#[test]
+fn a_chain_that_ends_in_an_error_may_be_the_last_line_beside_a_claim() {
+    // Ids: x = 3 0 (merged with x = 4 1 and the assertion 2); the claim's n == 0 is 4.
+    let text = "byte n; active proctype P() { byte x; x = 3; x = 4; assert(x == 3) }\n\
+        never { do :: n == 0 od }";
+    let machine = machine(text, true);
+    let claim = machine.program().elements.iter().position(|e| e.text == "n == 0").unwrap();
+    let trail = format!("-2:1:-2\n-4:-4:-4\n1:0:{claim}\n2:1:0\n");
+    let fitted = fitted(&machine, &trail).unwrap();
+    assert!(matches!(ends_in(&machine, &fitted)[..], [Violation::Assertion(_)]), "{fitted:#?}");
+}
+
+#[test]
 fn a_breadth_first_search_leaves_out_the_claim() {
     let text = "byte n; never { do :: n < 2 :: n == 2 -> break od }\n\
         active proctype P() { n = 1; n = 2; n = 3 }";
