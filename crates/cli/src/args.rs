@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use spinward::Property;
 use spinward_promela::Options;
 
 use crate::terminal::Color;
@@ -91,6 +92,16 @@ impl InvariantArgs {
     pub fn to_shell(&self) -> String {
         self.invariants.iter().map(|text| format!(" --invariant {}", quoted(text))).collect()
     }
+}
+
+/// What `--ltl` was given that is no name: formulas beside those of the model.
+pub fn formulas(ltl: &[String]) -> Vec<String> {
+    ltl.iter().filter(|text| !Property::is_name(text)).cloned().collect()
+}
+
+/// Formulas beside those of the model, as a shell takes them, with a blank before each.
+pub fn formulas_to_shell(ltl: &[String]) -> String {
+    formulas(ltl).iter().map(|text| format!(" --ltl {}", quoted(text))).collect()
 }
 
 /// A word as a shell takes it.

@@ -18,7 +18,8 @@ use spinward_trail::run::Keep;
 use spinward_trail::{Listing, Trail, describe};
 
 use crate::args::{
-    InvariantArgs, ModelArgs, OutputArgs, count, numbered_trail, quoted, seconds, size,
+    InvariantArgs, ModelArgs, OutputArgs, count, formulas, formulas_to_shell, numbered_trail,
+    quoted, seconds, size,
 };
 use crate::model;
 use crate::terminal::{self, Failure, bytes, print, say};
@@ -269,8 +270,7 @@ struct Checked {
 }
 
 fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
-    let formulas: Vec<_> =
-        args.ltl.iter().filter(|text| !Property::is_name(text)).cloned().collect();
+    let formulas = formulas(&args.ltl);
     let conditions = &args.invariant.invariants;
     let model = model::try_load(&args.model, conditions, &formulas, args.claim.as_deref())?;
     model::show(model.source_map(), &model.warnings, &args.output);
@@ -543,7 +543,7 @@ fn verdict_line(report: &Report) -> String {
 }
 
 /// An error in one line, with its place.
-fn headline(error: &ReportedError) -> String {
+pub fn headline(error: &ReportedError) -> String {
     let what = match error.kind {
         "assertion" => format!("{} is false", error.property),
         _ => error.message.clone(),
@@ -601,7 +601,8 @@ fn tell_error(
     }
     text.push_str(&listing.state(&checked.model.program, &run.end));
     if let Some(trail) = &error.trail {
-        let options = args.model.to_shell() + &args.invariant.to_shell();
+        let formulas = formulas_to_shell(&args.ltl);
+        let options = args.model.to_shell() + &args.invariant.to_shell() + &formulas;
         let model = args.model.name();
         let _ = writeln!(
             text,

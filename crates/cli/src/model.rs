@@ -11,13 +11,14 @@ use spinward_promela::{Diagnostic, SourceMap, render};
 use crate::args::{ModelArgs, OutputArgs};
 use crate::terminal::{Failure, say};
 
-/// Reads a model and conditions about it, telling its mistakes on standard error.
+/// Reads a model, and conditions and formulas about it, telling its mistakes on standard error.
 pub fn load(
     args: &ModelArgs,
     conditions: &[String],
+    formulas: &[String],
     output: &OutputArgs,
 ) -> Result<Model, Failure> {
-    match try_load(args, conditions, &[], None) {
+    match try_load(args, conditions, formulas, None) {
         Ok(model) => {
             show(model.source_map(), &model.warnings, output);
             Ok(model)

@@ -76,13 +76,13 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
+    let model = model::load(&args.model, &args.invariant.invariants, &[], &args.output)?;
     if let Some(path) = &args.trail {
         let fit = trail::read(&model, path)?;
         for note in &fit.fitted.notes {
             say(&format!("note: {note}"));
         }
-        return trail::as_spin(&fit, &args.columns);
+        return trail::as_spin(&model, &fit, &[], &args.columns);
     }
     if args.interactive {
         let machine = model::machine(&model, watched(&model), Arc::default())?;

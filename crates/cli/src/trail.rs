@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use spinward::words::{counted, thousands};
-use spinward::{Model, Reason, Shorten, Shortened};
+use spinward::{KnownRun, Model, Property, Reason, ReportedError, Shorten, Shortened};
 use spinward_machine::{Machine, View, Violation};
 use spinward_program::Program;
 use spinward_trail::listing::line_of;
@@ -19,7 +19,8 @@ use spinward_trail::{
     Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
 };
 
-use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, seconds, size};
+use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, formulas, seconds, size};
+use crate::check::headline;
 use crate::model;
 use crate::terminal::{EXIT_VIOLATED, Failure, print, say, stop_on_interrupt};
 
@@ -33,7 +34,7 @@ Examples:
   spinward trail -p -g -l peterson.pml peterson.pml.trail    in SPIN's columns
   spinward trail --shorten peterson.pml peterson.pml.trail   writes peterson.pml.short.trail
 
-The exit code is 1 if the trail ends in an error, 0 if it replays without one, and 2 if it does not
+The exit code is 1 if the trail shows an error, 0 if it replays without one, and 2 if it does not
 fit the model.";
 
 /// How long shorter runs are looked for if nobody says otherwise.
@@ -58,6 +59,10 @@ pub struct Args {
 
     #[command(flatten)]
     invariant: InvariantArgs,
+
+    /// Hold the run against this formula too, or of those of the model only against that of this name; may repeat
+    #[arg(long, value_name = "NAME|FORMULA", help_heading = "What to check")]
+    ltl: Vec<String>,
 
     /// As JSON on standard output
     #[arg(long, help_heading = "Output")]
@@ -108,6 +113,10 @@ pub struct Fit {
     pub machine: Machine,
     /// Its steps.
     pub fitted: Fitted,
+    /// The formula whose claim SPIN followed, by its number.
+    formula: Option<usize>,
+    /// Whether SPIN looked for a cycle without progress.
+    non_progress: bool,
 }
 
 impl Fit {
@@ -115,6 +124,31 @@ impl Fit {
     fn cycles(&self) -> bool {
         let start = self.fitted.cycle_start;
         start.is_some() && confirm(&self.machine, &self.fitted.steps, None, start).is_ok()
+    }
+
+    /// What the run shows that is no error of its last step: formulas that do not hold of it and, if it goes on for
+    /// ever, what its labels say. Only these formulas count, if any are given; if SPIN followed one, that one.
+    fn judged(&self, model: &Model, asked: &[usize]) -> Vec<ReportedError> {
+        let program = &model.program;
+        let run = KnownRun {
+            model,
+            claim: self.machine.options().claim,
+            steps: &self.fitted.steps,
+            cycle: self.fitted.cycle_start.filter(|_| self.cycles()),
+        };
+        let all = 0..program.formulas.len();
+        let numbers: Vec<usize> = match self.formula {
+            Some(number) => vec![number],
+            None => all.filter(|it| asked.is_empty() || asked.contains(it)).collect(),
+        };
+        let mut wrong = run.against_formulas(numbers);
+        if wrong.is_empty() {
+            wrong.extend(run.against_acceptance());
+        }
+        if wrong.is_empty() && (self.non_progress || !program.progressing.is_empty()) {
+            wrong.extend(run.against_non_progress());
+        }
+        wrong
     }
 }
 
@@ -128,28 +162,58 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 }
 
 fn replayed(args: &Args) -> Result<u8, Failure> {
-    let model = model::load(&args.model, &args.invariant.invariants, &args.output)?;
+    let formulas = formulas(&args.ltl);
+    let model = model::load(&args.model, &args.invariant.invariants, &formulas, &args.output)?;
+    let asked = asked(&model, &args.ltl)?;
     let mut fit = read(&model, &args.trail)?;
-    let shortened = if args.shorten { shorten(args, &model, &mut fit)? } else { None };
+    let shortened = if args.shorten { shorten(args, &model, &mut fit, &asked)? } else { None };
     let fitted = &fit.fitted;
     for note in &fitted.notes {
         say(&format!("note: {note}"));
     }
     if args.columns.any() && !args.json {
-        let code = as_spin(&fit, &args.columns)?;
+        let code = as_spin(&model, &fit, &asked, &args.columns)?;
         print(&shortened.map_or(String::new(), |it| it.to_text()))?;
         return Ok(code);
     }
     let told = describe(&fit.machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
         .map_err(Failure::internal)?;
     let cycle = fit.cycles();
+    let judged = if told.violations.is_empty() { fit.judged(&model, &asked) } else { Vec::new() };
+    let shown = Shown { run: &told, cycle, judged: &judged };
     let text = if args.json {
-        json(args, &model, &told, cycle, shortened, &fitted.notes)
+        json(args, &model, &shown, shortened, &fitted.notes)
     } else {
-        human(args, &model, &told, cycle) + &shortened.map_or(String::new(), |it| it.to_text())
+        human(args, &model, &shown) + &shortened.map_or(String::new(), |it| it.to_text())
     };
     print(&text)?;
-    Ok(exit_code(&told.violations, cycle))
+    Ok(exit_code(&told.violations, cycle, &judged))
+}
+
+/// What there is to tell of a trail.
+struct Shown<'a> {
+    run: &'a Run,
+    /// Whether it goes on for ever.
+    cycle: bool,
+    /// What is wrong with the whole of it.
+    judged: &'a [ReportedError],
+}
+
+/// The numbers of the formulas that are asked for; none if all are meant.
+fn asked(model: &Model, ltl: &[String]) -> Result<Vec<usize>, Failure> {
+    let formulas = &model.program.formulas;
+    let mut asked = Vec::new();
+    for name in ltl.iter().filter(|text| Property::is_name(text)) {
+        let number = formulas.iter().position(|it| it.name.as_ref() == Some(name));
+        let unknown = || Failure::usage(format!("the model has no ltl formula '{name}'"));
+        asked.push(number.ok_or_else(unknown)?);
+    }
+    // Those given here come last, and are asked for in any case.
+    let given = ltl.len() - asked.len();
+    if !asked.is_empty() {
+        asked.extend(formulas.len() - given..formulas.len());
+    }
+    Ok(asked)
 }
 
 /// What came of looking for a shorter run.
@@ -194,8 +258,13 @@ impl JsonShortened {
 }
 
 /// Puts a shorter run to the same error in the place of the trail, if there is one and it is found in time.
-fn shorten(args: &Args, model: &Model, fit: &mut Fit) -> Result<Option<JsonShortened>, Failure> {
-    let Fit { machine, fitted } = &*fit;
+fn shorten(
+    args: &Args,
+    model: &Model,
+    fit: &mut Fit,
+    asked: &[usize],
+) -> Result<Option<JsonShortened>, Failure> {
+    let Fit { machine, fitted, .. } = &*fit;
     if fit.cycles() {
         let note = "a run that goes on for ever is not shortened here; `spinward check --shortest` finds a shortest one";
         fit.fitted.notes.push(note.into());
@@ -203,7 +272,11 @@ fn shorten(args: &Args, model: &Model, fit: &mut Fit) -> Result<Option<JsonShort
     }
     let outcome = replay(machine, &fitted.steps, &mut |_| {}).map_err(Failure::internal)?;
     let Some(&violation) = outcome.violations.first() else {
-        let note = "there is nothing to shorten: the trail does not end in an error";
+        let note = if fit.judged(model, asked).is_empty() {
+            "there is nothing to shorten: the trail does not end in an error"
+        } else {
+            "a run of which a formula does not hold is not shortened here; `spinward check --shortest` finds a shortest one"
+        };
         fit.fitted.notes.push(note.into());
         return Ok(None);
     };
@@ -277,16 +350,27 @@ pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
     })?;
     notes.append(&mut fitted.notes);
     fitted.notes = notes;
-    Ok(Fit { machine, fitted })
+    Ok(Fit {
+        machine,
+        fitted,
+        formula: guided::formula(&model.program, &trail),
+        non_progress: trail.lines.iter().any(|line| line.is_non_progress_claim()),
+    })
 }
 
-fn exit_code(violations: &[Violation], cycle: bool) -> u8 {
-    if cycle || !violations.is_empty() { EXIT_VIOLATED } else { 0 }
+fn exit_code(violations: &[Violation], cycle: bool, judged: &[ReportedError]) -> u8 {
+    let wrong = cycle || !violations.is_empty() || !judged.is_empty();
+    if wrong { EXIT_VIOLATED } else { 0 }
 }
 
 /// The run in SPIN's columns.
-pub fn as_spin(fit: &Fit, columns: &ColumnArgs) -> Result<u8, Failure> {
-    let Fit { machine, fitted } = fit;
+pub fn as_spin(
+    model: &Model,
+    fit: &Fit,
+    asked: &[usize],
+    columns: &ColumnArgs,
+) -> Result<u8, Failure> {
+    let Fit { machine, fitted, .. } = fit;
     let mut listing = SpinListing::new(machine, columns.columns());
     let mut text = String::new();
     let mut written = Ok(());
@@ -305,14 +389,19 @@ pub fn as_spin(fit: &Fit, columns: &ColumnArgs) -> Result<u8, Failure> {
     for violation in &outcome.violations {
         let _ = writeln!(text, "spinward: {}", violation.describe(machine.program()));
     }
+    let judged = if outcome.violations.is_empty() { fit.judged(model, asked) } else { Vec::new() };
+    for error in &judged {
+        let _ = writeln!(text, "spinward: {}", headline(error));
+    }
     let steps = spinward_machine::system::length(&fitted.steps);
     let _ = writeln!(text, "spinward: trail ends after {}", counted(steps as u64, "step"));
     text.push_str(&listing.end(&machine.view(&outcome.last.state)));
     print(&text)?;
-    Ok(exit_code(&outcome.violations, fit.cycles()))
+    Ok(exit_code(&outcome.violations, fit.cycles(), &judged))
 }
 
-fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
+fn human(args: &Args, model: &Model, shown: &Shown<'_>) -> String {
+    let Shown { run, cycle, judged } = *shown;
     let listing = Listing { color: args.output.color.stdout(), claim: args.claim };
     let program = &model.program;
     let mut text = listing.steps(run);
@@ -328,7 +417,10 @@ fn human(args: &Args, model: &Model, run: &Run, cycle: bool) -> String {
             _ => "The run stays in this state for ever.\n",
         });
     }
-    if run.violations.is_empty() && !cycle {
+    for error in judged {
+        let _ = writeln!(text, "{}", listing.error(&headline(error)));
+    }
+    if run.violations.is_empty() && judged.is_empty() && !cycle {
         let steps = counted(run.length as u64, "step");
         let _ = writeln!(text, "The trail fits the model and ends after {steps} without an error.");
     }
@@ -443,11 +535,11 @@ fn to_text(report: &JsonTrail<'_>) -> String {
 fn json(
     args: &Args,
     model: &Model,
-    run: &Run,
-    cycle: bool,
+    shown: &Shown<'_>,
     shortened: Option<JsonShortened>,
     notes: &[String],
 ) -> String {
+    let Shown { run, cycle, judged } = *shown;
     let program = &model.program;
     let errors = run.violations.iter().map(|violation| {
         let span = violation.transition().map(|id| program.transition(id).span);
@@ -460,7 +552,14 @@ fn json(
             values: values.map(|(name, value)| JsonValue { name, value }).collect(),
         }
     });
-    let errors: Vec<JsonError> = errors.collect();
+    let judged = judged.iter().map(|error| JsonError {
+        kind: error.kind,
+        message: error.message.clone(),
+        file: error.file.clone(),
+        line: error.line,
+        values: Vec::new(),
+    });
+    let errors: Vec<JsonError> = errors.chain(judged).collect();
     let violated = cycle || !errors.is_empty();
     let report = JsonTrail {
         schema: 1,

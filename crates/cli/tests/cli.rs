@@ -401,6 +401,87 @@ fn a_cycle_with_what_nobody_reads_comes_back_after_some_laps() {
         .out("The last steps repeat for ever.");
 }
 
+/// A model with formulas of which some do not hold.
+const FORMULAS: &str = "byte v;
+active proctype P() { byte l; v = 1; l = 2; skip; l = 3; v = 2; v = 3 }
+active proctype Q() { v == 3; v = 0 }
+ltl first { [] (v < 5) }
+ltl small { [] (v < 3) }
+ltl comes { <> (v == 7) }
+";
+
+#[test]
+fn a_trail_tells_which_formula_does_not_hold() {
+    let place = Place::new();
+    place.write("m.pml", FORMULAS);
+    let small = "does not hold, whatever comes after: ltl small { [] (v < 3) } at m.pml:5";
+    place.run(&["check", "--ltl", "small", "m.pml"]).code(1).out(small);
+    place.run(&["trail", "m.pml", "m.pml.trail"]).code(1).out(small);
+    place.run(&["trail", "-p", "m.pml", "m.pml.trail"]).code(1).out(small);
+    let json = place.run(&["trail", "--json", "m.pml", "m.pml.trail"]).code(1).json();
+    assert_eq!(json["verdict"], "violated");
+    assert_eq!(json["errors"][0]["kind"], "never-claim");
+    assert_eq!(json["errors"][0]["line"], 5);
+    let said = place.run(&["trail", "--shorten", "m.pml", "m.pml.trail"]).code(1).out(small);
+    said.err("a formula does not hold is not shortened here");
+    // The last step is what counts.
+    let trail = place.read("m.pml.trail");
+    let all_but_last = trail.trim_end().rsplit_once('\n').expect("several lines").0;
+    place.write("short.trail", all_but_last);
+    place.run(&["trail", "m.pml", "short.trail"]).code(0).out("without an error");
+    place.run(&["trail", "--ltl", "first", "m.pml", "m.pml.trail"]).code(0);
+    let said = place.run(&["trail", "--ltl", "second", "m.pml", "m.pml.trail"]).code(2);
+    said.err("the model has no ltl formula 'second'");
+}
+
+#[test]
+fn a_trail_tells_what_an_infinite_run_shows() {
+    let place = Place::new();
+    place.write("m.pml", FORMULAS);
+    let comes = "does not hold: ltl comes { <> (v == 7) } at m.pml:6";
+    place.run(&["check", "--ltl", "comes", "m.pml"]).code(1).out(comes);
+    let said = place.run(&["trail", "m.pml", "m.pml.trail"]).code(1);
+    said.out("The run stays in this state for ever.").out(comes);
+    place.write("m.pml", "byte n;\nactive proctype P() { accept: do :: n = 1 - n od }\n");
+    place.run(&["check", "--acceptance", "m.pml"]).code(1);
+    place.run(&["trail", "m.pml", "m.pml.trail"]).code(1).out("acceptance cycle: a run comes");
+    let text = "byte n;\nactive proctype P() { do :: n = 1 - n :: skip; progress: n = 0 od }\n";
+    place.write("m.pml", text);
+    place.run(&["check", "--non-progress", "m.pml"]).code(1);
+    place.run(&["trail", "m.pml", "m.pml.trail"]).code(1).out("non-progress cycle: a run goes");
+}
+
+#[test]
+fn a_trail_is_held_against_a_formula_given_beside_the_model() {
+    let place = Place::new();
+    place.write("m.pml", "byte v;\nactive proctype P() { v = 1; v = 2 }\n");
+    let formula = "[] (v < 2)";
+    let said = place.run(&["check", "--ltl", formula, "m.pml"]).code(1);
+    said.out("spinward trail --ltl '[] (v < 2)' m.pml m.pml.trail");
+    place.run(&["trail", "m.pml", "m.pml.trail"]).code(0);
+    let said = place.run(&["trail", "--ltl", formula, "m.pml", "m.pml.trail"]).code(1);
+    said.out("does not hold, whatever comes after: [] (v < 2)");
+}
+
+#[test]
+fn a_trail_of_spin_names_the_formula() {
+    // As SPIN 6.5.2 wrote them for `pan -a -N small` and `-N comes`.
+    let place = Place::new();
+    place.write("m.pml", FORMULAS);
+    let small = "-2:3:-2\n-4:-4:-4\n1:0:23\n2:1:0\n3:0:23\n4:1:1\n5:0:23\n6:1:2\n7:0:23\n\
+        8:1:4\n9:0:23\n10:1:5\n11:0:20\n";
+    place.write("small.trail", small);
+    let said = place.run(&["trail", "m.pml", "small.trail"]).code(1);
+    said.out("does not hold, whatever comes after: ltl small");
+    let comes = "-2:4:-2\n-4:-4:-4\n1:0:30\n2:1:0\n3:0:30\n4:1:1\n5:0:30\n6:1:2\n7:0:30\n\
+        8:1:4\n9:0:30\n10:1:5\n11:0:30\n12:2:7\n13:0:30\n14:2:8\n15:0:30\n16:2:9\n17:0:30\n\
+        18:1:6\n-1:-1:-1\n19:0:30\n20:0:30\n";
+    place.write("comes.trail", comes);
+    let said = place.run(&["trail", "m.pml", "comes.trail"]).code(1);
+    let said = said.out("does not hold: ltl comes");
+    assert!(!said.out.contains("ltl small"), "{said:#?}");
+}
+
 #[test]
 fn a_deadlock_at_once_has_a_trail_without_steps() {
     let place = Place::new();

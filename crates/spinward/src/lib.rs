@@ -50,6 +50,7 @@
 mod audit;
 mod check;
 mod error;
+mod known_run;
 mod lossy;
 mod memory;
 mod model;
@@ -64,6 +65,7 @@ pub mod words;
 pub use audit::{Audit, AuditRun};
 pub use check::Check;
 pub use error::Error;
+pub use known_run::KnownRun;
 pub use model::Model;
 pub use options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 pub use report::{

@@ -55,7 +55,7 @@ impl Task {
         Self { name: "invariants".into(), options: Options::default(), judge: None }
     }
 
-    fn claim(model: &Model, claim: BodyId) -> Self {
+    pub fn claim(model: &Model, claim: BodyId) -> Self {
         let options =
             Options { claim: Some(claim), assertions: true, trace: true, ..Options::default() };
         let accepts = |body: &Automaton| body.states.iter().any(|state| state.accept);
@@ -66,7 +66,7 @@ impl Task {
         Self { name: format!("never claim {name}"), options, judge }
     }
 
-    fn formula(model: &Model, number: usize) -> Self {
+    pub fn formula(model: &Model, number: usize) -> Self {
         let formula = &model.program.formulas[number];
         let (watched, visible) = (formula.atoms.clone(), formula.atoms.clone());
         let options = Options { watched, visible, ..Options::default() };
@@ -83,13 +83,13 @@ impl Task {
         Self { name: "the claim".into(), options, judge: Some(Judge::Automaton) }
     }
 
-    fn labels(model: &Model) -> Self {
+    pub fn labels(model: &Model) -> Self {
         let visible = model.program.accepting.clone();
         let options = Options { visible, ..Options::default() };
         Self { name: "acceptance cycles".into(), options, judge: Some(Judge::Labels) }
     }
 
-    fn non_progress(model: &Model) -> Self {
+    pub fn non_progress(model: &Model) -> Self {
         let Program { non_progress, progressing, .. } = &*model.program;
         let (watched, visible) = (vec![*non_progress], progressing.clone());
         let options = Options { watched, visible, ..Options::default() };

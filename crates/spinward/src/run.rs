@@ -1,7 +1,7 @@
 //! Runs the searches of a check and puts together what they found.
 
 mod auto;
-mod confirm;
+pub(crate) mod confirm;
 mod directed;
 mod judged;
 mod shorter;
@@ -653,7 +653,7 @@ impl Running<'_> {
     }
 }
 
-fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
+pub(crate) fn reported(program: &Program, task: &Task, found: Found) -> ReportedError {
     let violation = found.violation;
     let element = violation.transition().map(|id| program.element(program.transition(id).element));
     let watcher = match violation {

@@ -75,6 +75,14 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
     (options, notes)
 }
 
+/// The formula whose claim, as SPIN makes it, moves in a trail, by its number in the program. SPIN numbers these claims
+/// after all bodies of the model.
+pub fn formula(program: &Program, trail: &Trail) -> Option<usize> {
+    let number = (trail.claim?.0 as usize).checked_sub(program.automata.len())?;
+    let non_progress = trail.lines.iter().any(|line| line.is_non_progress_claim());
+    (number < program.formulas.len() && !non_progress).then_some(number)
+}
+
 /// Fits a trail to the model. The machine should watch what [`options`] says.
 pub fn fit(machine: &Machine, trail: &Trail) -> Result<Fitted, Misfit> {
     let claim = machine.options().claim.is_some();

@@ -118,6 +118,11 @@ impl Listing {
         text
     }
 
+    /// Something wrong, in words.
+    pub fn error(self, text: &str) -> String {
+        self.paint(RED, text)
+    }
+
     /// A state: variables, channels, and where the processes are.
     pub fn state(self, program: &Program, view: &View) -> String {
         let mut text = self.variables(program, view);

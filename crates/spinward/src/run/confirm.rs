@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use spinward_machine::{Config, Machine, Options, Step, System, Violation};
 use spinward_program::Program;
-use spinward_property::{Lasso, accepts, holds};
+use spinward_property::{Lasso, accepts, holds, is_false_after};
 use spinward_search::Found;
 use spinward_trail::{Misfit, replay};
 
@@ -143,14 +143,34 @@ pub(super) fn shorten(searched: &Arc<Program>, task: &Task, found: &mut Found) {
     found.cycle = Some(start);
 }
 
-/// Makes sure that a formula does not hold of a run, or that an automaton accepts it: if it goes round its cycle for
-/// ever or, if it has none, if its last state is repeated.
-fn must_not_be(
-    machine: &Machine,
-    model: &Model,
-    judge: Judge,
-    found: &Found,
-) -> Result<(), Misfit> {
+/// Whether a run of the model is one that a task looks for: a run without an end as its cycle says, and one with an
+/// end whatever comes after. Of a run that does not replay, or that has no answer, that is not so.
+pub(crate) fn is_wrong(model: &Model, task: &Task, found: &Found) -> bool {
+    let Ok(machine) = interpreter(&model.program, task) else {
+        return false;
+    };
+    let shown = match (task.judge, found.violation) {
+        (Some(judge @ Judge::Formula(number)), Violation::ClaimEnd) => {
+            // The word of the automaton alone does not do: the formula itself must be false.
+            let formula = &model.program.formulas[number].temporal;
+            lasso(&machine, found).and_then(|it| {
+                let word = [it.prefix, it.cycle].concat();
+                match is_false_after(formula, &word) {
+                    Ok(true) => must_not_be(&machine, model, judge, found),
+                    _ => misfit(found, "what comes after may make it right"),
+                }
+            })
+        }
+        (Some(judge @ Judge::Formula(_)), _) => must_not_be(&machine, model, judge, found),
+        (Some(Judge::Labels), _) => comes_through_labels(&machine, found),
+        (Some(Judge::NonProgress), _) => makes_no_progress(&machine, found),
+        _ => misfit(found, "nobody judges it"),
+    };
+    shown.is_ok()
+}
+
+/// What is true in the states of a run, of what is watched. A run without a cycle repeats its last state.
+fn lasso(machine: &Machine, found: &Found) -> Result<Lasso, Misfit> {
     let start = found.cycle.unwrap_or(found.steps.len());
     let mut lasso = Lasso { prefix: Vec::new(), cycle: Vec::new() };
     for (index, config) in states(machine, &found.steps)? {
@@ -163,6 +183,18 @@ fn must_not_be(
         // It is the first of them once more.
         lasso.cycle.pop();
     }
+    Ok(lasso)
+}
+
+/// Makes sure that a formula does not hold of a run, or that an automaton accepts it: if it goes round its cycle for
+/// ever or, if it has none, if its last state is repeated.
+fn must_not_be(
+    machine: &Machine,
+    model: &Model,
+    judge: Judge,
+    found: &Found,
+) -> Result<(), Misfit> {
+    let lasso = lasso(machine, found)?;
     let is_wrong = match (judge, &model.claim) {
         (Judge::Formula(number), _) => !holds(&machine.program().formulas[number].temporal, &lasso),
         (_, Some(claim)) => accepts(claim, &lasso),
