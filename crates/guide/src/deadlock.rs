@@ -4,7 +4,7 @@
 //! process the nearest such state counts: the steps to get there, and those until all its statements are
 //! impossible; then processes are added up (Edelkamp, Lluch Lafuente and Leue 2004, section 4, *characterization
 //! of deadlocks*). Dangerous are all states in which a process may have to wait, or in a process with labels
-//! `danger...` those only.
+//! `danger...` there those only. A label where nobody ever waits marks nothing, which is told.
 //!
 //! *Properties*: not admissible: processes are not independent, and a step may make many statements impossible.
 //!
@@ -19,7 +19,7 @@ use spinward_program::rates::is_fixed;
 
 use crate::active::for_deadlocks;
 use crate::term::{Mix, Term, Terms};
-use crate::{Entry, Guide, Misfit, NEVER, Room, Subject, Way};
+use crate::{Entry, Guide, NEVER, Room, Subject, Way};
 
 const NAME: &str = "deadlock";
 
@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
     consistent: false,
     build: |subject, _| {
         for_deadlocks(NAME, subject)?;
-        Ok(Box::new(Deadlock::new(subject)?))
+        Ok(Box::new(Deadlock::new(subject)))
     },
 };
 
@@ -42,6 +42,7 @@ struct Deadlock<'m> {
     machine: &'m Machine,
     /// By body.
     bodies: Vec<Dangers>,
+    notes: Vec<String>,
 }
 
 /// Where a process may wait for others.
@@ -68,26 +69,28 @@ enum Blocked {
 }
 
 impl<'m> Deadlock<'m> {
-    fn new(subject: &Subject<'m>) -> Result<Self, Misfit> {
+    fn new(subject: &Subject<'m>) -> Self {
         let program = &**subject.machine.program();
-        let bodies = program.automata.iter().map(|automaton| Dangers::of(subject, automaton));
-        Ok(Self { machine: subject.machine, bodies: bodies.collect::<Result<_, _>>()? })
+        let mut notes = Vec::new();
+        let bodies = program.automata.iter();
+        let bodies = bodies.map(|automaton| Dangers::of(subject, automaton, &mut notes)).collect();
+        Self { machine: subject.machine, bodies, notes }
     }
 }
 
 impl Dangers {
-    fn of(subject: &Subject<'_>, automaton: &Automaton) -> Result<Self, Misfit> {
+    fn of(subject: &Subject<'_>, automaton: &Automaton, notes: &mut Vec<String>) -> Self {
         let program = &**subject.machine.program();
         let mut states = Vec::new();
         for (label, state) in marked(automaton) {
-            if !may_block(program, automaton, state) {
-                let why = format!(
-                    "counts on the label '{label}' of {}, but nobody ever waits there",
+            if may_block(program, automaton, state) {
+                states.push(state);
+            } else {
+                notes.push(format!(
+                    "the guide '{NAME}' does not count on the label '{label}' of {}: nobody ever waits there",
                     automaton.name
-                );
-                return Err(Misfit::Property { guide: NAME, why });
+                ));
             }
-            states.push(state);
         }
         if states.is_empty() {
             let all = (1..automaton.states.len()).map(|state| StateId(state as u16));
@@ -104,7 +107,7 @@ impl Dangers {
             distances: Distances::new(program, |of, at| of == automaton.body && at == state),
             blocked: blocked(subject, automaton, state),
         });
-        Ok(Self { states: states.collect(), nearest })
+        Self { states: states.collect(), nearest }
     }
 }
 
@@ -151,6 +154,10 @@ impl Danger {
 }
 
 impl Guide for Deadlock<'_> {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
         let Room { sight, movers, .. } = room;
         let look = self.machine.look(state, sight);

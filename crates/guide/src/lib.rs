@@ -92,6 +92,11 @@ pub trait Guide: Send + Sync {
     fn remembers(&self) -> bool {
         false
     }
+
+    /// What a user should know about it: what it leaves out of account though it was asked to count on it.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// What is searched, and for what.

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use spinward::{Check, Error, Guide, Model, Property, ReasonCode, Report, Search, Store, Verdict};
+use spinward::{
+    Check, Error, Guide, Model, Optimize, Property, ReasonCode, Report, Search, Store, Verdict,
+};
 use spinward_promela::Options;
 
 /// Models with an error, each with parameters.
@@ -98,6 +100,25 @@ fn a_swarm_answers_the_same_for_any_threads() {
     assert_eq!(run(1, 1), run(1, 2));
     assert_eq!(run(1, 1), run(1, 4));
     assert_ne!(run(1, 1), run(2, 1));
+}
+
+#[test]
+fn a_label_where_nobody_waits_marks_no_danger() {
+    let text = "chan c = [1] of { byte }; byte n;
+        active proctype P() { danger_none: n = 1; danger_here: c!1; c!2 }
+        active proctype Q() { danger_neither: n = 2; c?1; c?1 }";
+    let model = Model::from_text(Path::new("m.pml"), text.into(), &Options::default()).unwrap();
+    let check = Check::new(model).search(Search::Greedy).guide("deadlock".parse().unwrap());
+    let report = check.optimize(Optimize::None).run().unwrap();
+    assert_eq!(report.verdict, Verdict::Violated);
+    let label = |name: &str, process: &str| {
+        format!(
+            "the guide 'deadlock' does not count on the label '{name}' of {process}: nobody ever waits there"
+        )
+    };
+    assert!(report.notes.contains(&label("danger_none", "P")), "{:?}", report.notes);
+    assert!(report.notes.contains(&label("danger_neither", "Q")), "{:?}", report.notes);
+    assert!(!report.notes.iter().any(|note| note.contains("danger_here")));
 }
 
 /// Figures that may be different each time.

@@ -43,6 +43,7 @@ impl Running<'_> {
                  use it with --search astar or greedy"
             )));
         }
+        guide.notes().iter().for_each(|note| self.note(note.clone()));
         let directed = Directed { guide: &*guide, bound: None };
         let reduced = &Reduced(system);
         let mut lost = None;
