@@ -162,7 +162,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", help_heading = "How to search")]
     engine: Option<Engine>,
 
-    /// How many threads may search; all processors if not given. The answer is the same
+    /// How many threads may search [default: all processors, but one in searches by a guide]. The answer is the same
     #[arg(
         long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true,
         help_heading = "How to search"

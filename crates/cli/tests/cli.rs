@@ -21,6 +21,7 @@ fn help_and_version_are_no_errors() {
             .out("Examples:")
             .out(&format!("spinward {command}"));
     }
+    place.run(&["check", "--help"]).code(0).out("but one in searches by a guide");
     place.run(&[]).code(2).err("Usage:");
 }
 
