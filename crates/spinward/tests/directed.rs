@@ -103,6 +103,18 @@ fn a_swarm_answers_the_same_for_any_threads() {
 }
 
 #[test]
+fn the_searches_of_a_swarm_share_the_states_they_may_visit() {
+    for (most, threads) in [(3, 1), (1003, 1), (1003, 2)] {
+        let check = check("pots.pml", &[]).search(Search::Swarm);
+        let report = check.max_states(most).threads(threads).run().unwrap();
+        assert_eq!(report.verdict, Verdict::Incomplete);
+        assert!(codes(&report).contains(&ReasonCode::MaxStates), "{:?}", report.reasons);
+        let states = report.statistics.states;
+        assert!(states <= most && states > most / 2, "{states} of {most}");
+    }
+}
+
+#[test]
 fn a_label_where_nobody_waits_marks_no_danger() {
     let text = "chan c = [1] of { byte }; byte n;
         active proctype P() { danger_none: n = 1; danger_here: c!1; c!2 }

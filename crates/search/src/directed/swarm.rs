@@ -9,7 +9,8 @@
 //! finds as many errors as are asked for decides. So the answer is the same for all numbers of threads, unless the
 //! time ends it.
 //!
-//! *Cost*: each search may use the same share of the memory. States count as often as searches visit them.
+//! *Cost*: each search may use the same share of the memory, and visit the same share of the states that may be
+//! visited. States count as often as searches visit them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -152,7 +153,8 @@ impl<S: System> Swarm<'_, S> {
         let recall = InTable::new(Salted::new(table, chance.next()));
         let mut course = Shuffled { chance, number, decided: &self.decided };
         let max_depth = [self.request.limits.max_depth, depth(number)].into_iter().flatten().min();
-        let limits = Limits { max_depth, ..self.request.limits.clone() };
+        let max_states = self.request.limits.max_states.map(|all| part(all, number));
+        let limits = Limits { max_depth, max_states, ..self.request.limits.clone() };
         let request = &Request { limits, ..self.request.clone() };
         let watch = Watch::without_alarm(&request.limits, progress);
         let with = (recall, &mut course);
@@ -205,6 +207,12 @@ impl Outcome {
             }
         }
     }
+}
+
+/// How many states a search may visit of those that all may visit together. Who comes first gets what is left over.
+fn part(all: u64, number: usize) -> u64 {
+    let searches = SEARCHES as u64;
+    all / searches + u64::from((number as u64) < all % searches)
 }
 
 /// How deep a search goes: every other one 100 steps, 1,000, and so on.
