@@ -203,11 +203,14 @@ impl Fitter<'_> {
         }
     }
 
-    /// Whether a process has a line before this one, and the statement of its next, from this line on.
+    /// Whether a process has a line before this one, and the statement of its next, from this line on; after the last
+    /// line comes the cycle once more.
     fn around(&self, line: usize, process: u16) -> (bool, Option<ElementId>) {
         let lines = self.lines_of.get(&process).map_or(&[][..], Vec::as_slice);
         let before = lines.partition_point(|&it| it < line);
-        (before > 0, lines.get(before).map(|&next| self.lines[next].element))
+        let again = self.cycle_line.map(|first| lines.partition_point(|&it| it < first));
+        let next = lines.get(before).or_else(|| lines.get(again?));
+        (before > 0, next.map(|&next| self.lines[next].element))
     }
 
     /// Goes through all lines; gives what a user should know.

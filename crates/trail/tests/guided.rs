@@ -109,6 +109,18 @@ fn a_cycle_comes_back() {
 }
 
 #[test]
+fn a_chain_at_the_end_of_a_lap_ends_before_the_first_line_of_the_cycle() {
+    // Ids: x++ 0, end 1; x < 9 2, n = 1 3, l = run 4, (_nr_pr == 1) 5. The statement n = 1 is global; x comes back after
+    // 16 laps.
+    let text = "byte n; byte x; proctype C() { x = (x + 1) % 16 }\n\
+        active proctype P() { pid l; do :: x < 99 -> n = 1; l = run C(); _nr_pr == 1 od }";
+    let machine = machine(text, false);
+    let trail = "-4:-4:-4\n1:0:2\n2:0:3\n-1:-1:-1\n3:0:4\n4:1:0\n5:1:1\n6:0:5\n7:0:2\n8:0:3\n";
+    let fitted = fitted(&machine, trail).unwrap();
+    confirm(&machine, &fitted.steps, None, fitted.cycle_start).unwrap();
+}
+
+#[test]
 fn a_misfit_says_what_is_possible() {
     let machine = machine("byte n; active proctype P() { n == 1 -> n = 2 }", false);
     let misfit = fitted(&machine, "1:0:1\n2:0:1\n").unwrap_err();
