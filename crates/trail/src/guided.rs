@@ -559,9 +559,13 @@ impl Fitter<'_> {
     }
 
     /// After the last line: goes on through the merged statements it stands for, as long as that
-    /// leads to an error; first those of the last process, then those of all. The claim, which SPIN does not ask
-    /// in between, goes on in any way.
+    /// leads to an error, or if the run stays there for ever to where it does; first those of the last process, then
+    /// those of all. The claim, which SPIN does not ask in between, goes on in any way.
     fn finish_merged(&mut self) {
+        let stays = self.cycle_start.is_some();
+        if stays && self.lap_lines > 0 {
+            return;
+        }
         let fitted = self.steps.len();
         let end = self.walker.config.clone();
         let last = self.steps.last().map(|step| step.process);
@@ -571,6 +575,10 @@ impl Fitter<'_> {
             for _ in 0..2 * limit {
                 let (moves, wrong) = self.walker.moves();
                 if !wrong.is_empty() {
+                    return;
+                }
+                if stays && moves.is_empty() {
+                    self.cycle_start = Some((self.steps.len(), self.walker.config.clone()));
                     return;
                 }
                 let program = self.walker.machine.program();
@@ -588,6 +596,22 @@ impl Fitter<'_> {
         }
         self.steps.truncate(fitted);
         self.walker.config = end;
+        self.leave_atomic();
+    }
+
+    /// After the last line: goes on to the end of a chain inside of an atomic sequence. Who judges the run, by a formula
+    /// say, does not see the states within.
+    fn leave_atomic(&mut self) {
+        for _ in 0..self.walker.machine.program().transitions.len() {
+            let Some(process) = self.walker.config.exclusive else {
+                return;
+            };
+            let (moves, _) = self.walker.moves();
+            let silent = self.silent(&moves, process).cloned();
+            if !silent.is_some_and(|silent| self.take(&silent)) {
+                return;
+            }
+        }
     }
 
     /// Says that a line is not possible, and what is.

@@ -3,8 +3,9 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use spinward_machine::{Machine, Violation};
+use spinward_machine::{Machine, Options, Violation};
 use spinward_trail::run::Keep;
 use spinward_trail::{Fitted, Misfit, Trail, confirm, describe, fit, replay};
 
@@ -14,6 +15,12 @@ fn fitted(machine: &Machine, trail: &str) -> Result<Fitted, Misfit> {
 
 fn machine(text: &str, claim: bool) -> Machine {
     common::machine(Path::new("test.pml"), text, claim)
+}
+
+/// The same, but nobody need come to a valid end.
+fn without_end_states(machine: &Machine) -> Machine {
+    let options = Options { end_states: false, ..machine.options().clone() };
+    Machine::new(machine.program().clone(), options, Arc::default()).expect("a good start")
 }
 
 /// What is wrong at the end of a trail.
@@ -118,6 +125,30 @@ fn a_chain_at_the_end_of_a_lap_ends_before_the_first_line_of_the_cycle() {
     let trail = "-4:-4:-4\n1:0:2\n2:0:3\n-1:-1:-1\n3:0:4\n4:1:0\n5:1:1\n6:0:5\n7:0:2\n8:0:3\n";
     let fitted = fitted(&machine, trail).unwrap();
     confirm(&machine, &fitted.steps, None, fitted.cycle_start).unwrap();
+}
+
+#[test]
+fn a_run_that_stays_does_so_at_the_end_of_its_chains() {
+    // Ids: skip 0 (merged with x = 1 1), x > 5 2; n = 1 4, end 5. The body after all of the model is SPIN's claim of a
+    // formula, which moves alone in the cycle.
+    let text = "byte n; active proctype P() { byte x; skip; x = 1; x > 5 }\n\
+        active proctype Q() { n = 1 }";
+    let machine = machine(text, false);
+    let trail =
+        "-2:2:-2\n-4:-4:-4\n1:0:9\n2:1:0\n3:0:9\n4:2:4\n5:0:9\n6:2:5\n-1:-1:-1\n7:0:9\n8:0:9\n";
+    let machine = without_end_states(&machine);
+    let fitted = fitted(&machine, trail).unwrap();
+    assert_eq!((fitted.steps.len(), fitted.cycle_start), (4, Some(4)), "{fitted:#?}");
+    confirm(&machine, &fitted.steps, None, fitted.cycle_start).unwrap();
+}
+
+#[test]
+fn a_chain_inside_of_an_atomic_sequence_is_gone_through_at_the_end() {
+    // Ids: x < 2 0 (merged with n = 1 1 and n = 2 2).
+    let text = "byte n; active proctype P() { byte x; atomic { x < 2; n = 1; n = 2 }; n = 3 }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "-2:1:-2\n-4:-4:-4\n1:0:9\n2:1:0\n3:0:9\n").unwrap();
+    assert_eq!(fitted.steps.len(), 3, "{fitted:#?}");
 }
 
 #[test]
