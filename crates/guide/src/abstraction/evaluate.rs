@@ -61,8 +61,8 @@ pub enum Op {
     Receive { message: Message, fits: Option<Vec<Message>>, keep: bool },
     /// It goes, with the process that made it.
     Clear,
-    /// A process is in a local state, or is not.
-    At(StateId, bool),
+    /// A process, of a type if that matters, is in a local state, or is not.
+    At(Option<BodyId>, StateId, bool),
     /// A variable of it has a value; 0 if it is of another type, or gone.
     Holds { body: BodyId, offset: u32, value: i32 },
     /// It is nowhere where it takes a message from a rendezvous channel, as far as that is sure.
@@ -240,6 +240,12 @@ impl<'p> Knowledge<'p> {
         self.loose = true;
         self.channels.iter_mut().for_each(|channel| channel.lost = true);
         Stop::Restart
+    }
+
+    /// Whether processes of a type are created by others.
+    fn creates(&self, body: BodyId) -> bool {
+        let runs = |action: &Action| matches!(action, Action::Run { body: it, .. } if *it == body);
+        self.program.transitions.iter().any(|it| runs(&it.action))
     }
 
     /// Notes a value of a global.
@@ -1032,7 +1038,8 @@ impl<'k, 'p> Walk<'k, 'p> {
                     return Ok(Some(0));
                 }
                 let holds = self.choices.choose(2) == 1;
-                self.note(Site::Process(process), Op::At(*state, holds));
+                let of_type = pid.is_none().then_some(*body);
+                self.note(Site::Process(process), Op::At(of_type, *state, holds));
                 Some(i32::from(holds))
             }
             Expr::RemoteVar { body, pid, place } => {
@@ -1159,9 +1166,13 @@ impl<'k, 'p> Walk<'k, 'p> {
                 Ok(number.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
             }
             None => {
-                // The first of its type, if that is always the same one: started before any other, and first of all.
-                let start = &self.know.program.start;
-                Ok(start.iter().position(|it| it.0 == body).filter(|first| *first == 0))
+                // The first of its type. Who is above it goes before it does, so that it stays the first, unless others of
+                // its type may come later.
+                let of_type = |it: &FxHashSet<Local>| it.iter().any(|local| local.body == body);
+                let found = self.know.processes.iter().position(of_type);
+                let others =
+                    self.know.processes.iter().filter(|it| of_type(it)).count().saturating_sub(1);
+                Ok(found.filter(|_| others == 0 || !self.know.creates(body)))
             }
         }
     }

@@ -82,9 +82,11 @@ impl Abstraction {
         for part in 0..leaves {
             labels::reduce(&mut parts, part, costs);
         }
-        while let Some((a, b)) =
-            plan.order.next(&parts, costs, |a, b| barred.contains(&(numbers[a], numbers[b])))
-        {
+        loop {
+            let is_barred = |a: usize, b: usize| barred.contains(&(numbers[a], numbers[b]));
+            let Some((a, b)) = plan.order.next(&parts, costs, &is_barred) else {
+                break;
+            };
             let (Some(first), Some(second)) = (&parts[a], &parts[b]) else {
                 break;
             };

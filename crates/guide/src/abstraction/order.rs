@@ -49,33 +49,25 @@ impl Order {
         self,
         parts: &[Option<Part>],
         costs: &[u32],
-        is_barred: impl Fn(usize, usize) -> bool,
+        is_barred: &dyn Fn(usize, usize) -> bool,
     ) -> Option<(usize, usize)> {
         let ranks: Vec<Vec<(Label, u32)>> = parts.iter().map(|it| ranks(it, costs)).collect();
-        let mut best: Option<((u64, bool, u64, usize), usize, usize)> = None;
-        for (a, first) in parts.iter().enumerate() {
-            let Some(first) = first.as_ref().filter(|it| it.has_goal()) else {
-                continue;
+        let left = || parts.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?)));
+        let pairs = left().filter(|(_, first)| first.has_goal()).flat_map(|first| {
+            let others = left().filter(move |(b, _)| *b != first.0 && !is_barred(first.0, *b));
+            others.map(move |second| (first, second))
+        });
+        let keys = pairs.filter_map(|((a, first), (b, second))| {
+            let rank = shared(&ranks[a], &ranks[b])?;
+            let size = u64::from(first.size) * u64::from(second.size);
+            let key = match self {
+                Self::Rank => (rank, !second.acts, size),
+                Self::Given => (0, false, 0),
+                Self::Small => (0, false, size),
             };
-            for (b, second) in parts.iter().enumerate() {
-                let Some(second) = second.as_ref().filter(|_| a != b && !is_barred(a, b)) else {
-                    continue;
-                };
-                let Some(rank) = shared(&ranks[a], &ranks[b]) else {
-                    continue;
-                };
-                let size = u64::from(first.size) * u64::from(second.size);
-                let key = match self {
-                    Self::Rank => (u64::from(rank), !second.acts, size, b),
-                    Self::Given => (0, false, 0, b),
-                    Self::Small => (0, false, size, b),
-                };
-                if best.is_none_or(|(known, ..)| key < known) {
-                    best = Some((key, a, b));
-                }
-            }
-        }
-        best.map(|(_, a, b)| (a, b))
+            Some((key, b, a))
+        });
+        keys.min().map(|(_, b, a)| (a, b))
     }
 }
 

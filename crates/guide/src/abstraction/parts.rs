@@ -498,7 +498,7 @@ impl<'e, 'p> Build<'e, 'p> {
     /// What channels may hold.
     fn find_contents(&mut self, ways: &Ways) -> Result<(), Stop> {
         let mut all: BTreeMap<usize, Vec<&Vec<Op>>> = BTreeMap::new();
-        for ((_, ops, ..), _) in ways {
+        for (_, ops, ..) in ways.keys() {
             for (site, ops) in ops {
                 if let Site::Channel(channel) = site {
                     all.entry(*channel).or_default().push(ops);
@@ -597,8 +597,11 @@ impl<'e, 'p> Build<'e, 'p> {
         let mut to = self.number(process, local);
         for op in ops {
             let is_so = match op {
-                Op::At(state, holds) => {
-                    local.as_ref().is_some_and(|it| it.control == *state) == *holds
+                Op::At(body, state, holds) => {
+                    let is_there = |it: &Local| {
+                        it.control == *state && body.is_none_or(|body| it.body == body)
+                    };
+                    local.as_ref().is_some_and(is_there) == *holds
                 }
                 Op::Holds { body, offset, value } => {
                     let cells = &self.explorer.know.locals[body.0 as usize];

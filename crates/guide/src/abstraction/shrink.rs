@@ -90,7 +90,7 @@ fn classes(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> Vec<u32> {
         changed = false;
         for (states, size) in buckets.iter().zip(&mut sizes) {
             let room = bound - count;
-            let split = split(states, *size, room, (&after, &part.still), &mut classes, count);
+            let split = split(states, *size, room, &after, &part.still, &mut classes);
             count += split;
             *size += split;
             changed |= split > 0;
@@ -105,10 +105,11 @@ fn split(
     states: &[u32],
     size: u32,
     room: u32,
-    (after, still): (&[Vec<(Label, u32)>], &[bool]),
+    after: &[Vec<(Label, u32)>],
+    still: &[bool],
     classes: &mut [u32],
-    first_free: u32,
 ) -> u32 {
+    let first_free = classes.iter().max().map_or(0, |it| it + 1);
     let mut found: FxHashMap<(u32, u64, bool), Vec<u32>> = FxHashMap::default();
     let mut order = Vec::new();
     for &state in states {
