@@ -1,0 +1,117 @@
+/*
+ * Mutual exclusion by a binary tree of arbiters, and a client that says twice that it is done.
+ *
+ * Models:     2^H clients are the leaves of a tree of height H whose inner nodes are
+ *             arbiters.  Everybody talks by handshakes with the node above: an
+ *             arbiter passes a request up and the grant down, serves one child at a
+ *             time, and passes releases up, whichever child they come from.  Above
+ *             the tree is what all of them want.  Nodes have numbers as in a heap:
+ *             the children of n are 2n and 2n + 1, and a number is a _pid.
+ * Source:     C. Seitz, "Ideas about arbiters", 1980; with a faulty client and one
+ *             pair of clients to be kept apart in K. Draeger, B. Finkbeiner and
+ *             A. Podelski, "Directed model checking with distance-preserving
+ *             abstractions", 2006 (benchmarks A2 to A6).
+ * Parameters: H (default 2)       height of the tree, 2 to 6; there are 2^(H + 1)
+ *                                 processes
+ *             FAULTY (default 1)  0: the first client is correct, too
+ * Expected:   violated: the assertion fails, because the second release of the first
+ *             client gives away what the second one holds, and the last one gets it.
+ *             The shortest run is linear in H.  FAULTY=0 is verified, and mutual_exclusion holds.
+ *             With H=6 SPIN's verifier needs -DVECTORSZ=4096.
+ */
+#ifndef H
+#define H 2
+#endif
+#ifndef FAULTY
+#define FAULTY 1
+#endif
+
+#if H == 2
+#define CLIENTS 4
+#elif H == 3
+#define CLIENTS 8
+#elif H == 4
+#define CLIENTS 16
+#elif H == 5
+#define CLIENTS 32
+#else
+#define CLIENTS 64
+#endif
+
+#define LEFT    edge[2 * _pid]
+#define RIGHT   edge[2 * _pid + 1]
+#define UP      edge[_pid]
+
+mtype = { request, grant, release };
+
+chan edge[2 * CLIENTS] = [0] of { mtype };      /* between a node and the one above */
+
+active proctype Resource()                      /* 0 */
+{
+    do
+    :: edge[1]?request -> edge[1]!grant; edge[1]?release
+    :: edge[1]?release                          /* as if it had been taken */
+    od
+}
+
+active [CLIENTS - 1] proctype Arbiter()         /* 1 to CLIENTS - 1 */
+{
+idle:
+    if
+    :: LEFT?request -> UP!request; UP?grant; LEFT!grant
+    :: RIGHT?request -> UP!request; UP?grant; RIGHT!grant
+    :: LEFT?release -> goto pass
+    :: RIGHT?release -> goto pass
+    fi;
+    if
+    :: LEFT?release
+    :: RIGHT?release
+    fi;
+pass:
+    UP!release;
+    goto idle
+}
+
+active proctype First()                         /* CLIENTS, the faulty one */
+{
+    do
+    :: UP!request;
+       UP?grant;
+       UP!release;
+#if FAULTY
+       UP!release
+#endif
+    od
+}
+
+active proctype Second()                        /* its neighbour */
+{
+    do
+    :: UP!request;
+       UP?grant;
+critical:
+       UP!release
+    od
+}
+
+active [CLIENTS - 3] proctype Client()
+{
+    do
+    :: UP!request;
+       UP?grant;
+       UP!release
+    od
+}
+
+active proctype Last()                          /* 2 * CLIENTS - 1, farthest from them */
+{
+    do
+    :: UP!request;
+       UP?grant;
+critical:
+       assert(!Second@critical);
+       UP!release
+    od
+}
+
+ltl mutual_exclusion { [] !(Second@critical && Last@critical) }
