@@ -1,5 +1,5 @@
 /*
- * Mutual exclusion by a binary tree of arbiters, and a client that says twice that it is done.
+ * Mutual exclusion by a tree of arbiters, and a client that is done twice.
  *
  * Models:     2^H clients are the leaves of a tree of height H whose inner nodes are
  *             arbiters.  Everybody talks by handshakes with the node above: an
