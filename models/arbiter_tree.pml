@@ -16,7 +16,8 @@
  *             FAULTY (default 1)  0: the first client is correct, too
  * Expected:   violated: the assertion fails, because the second release of the first
  *             client gives away what the second one holds, and the last one gets it.
- *             The shortest run is linear in H.  FAULTY=0 is verified, and mutual_exclusion holds.
+ *             The shortest run is linear in H.
+ *             FAULTY=0 is verified, and mutual_exclusion holds.
  *             With H=6 SPIN's verifier needs -DVECTORSZ=4096.
  */
 #ifndef H

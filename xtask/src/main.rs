@@ -1,5 +1,5 @@
-//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `reductions`, `temporal`
-//! and `fuzz`.
+//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `network`, `reductions`,
+//! `temporal` and `fuzz`.
 
 mod conformance;
 mod fuzz;
@@ -34,6 +34,7 @@ enum Chore {
     Conformance(conformance::Options),
     Random(random::Options),
     Generate(random::GenerateOptions),
+    Network(generate::network::Options),
     Reductions(reductions::Options),
     Temporal(temporal::Options),
     Fuzz(fuzz::Options),
@@ -57,6 +58,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Chore::Conformance(options) => conformance::run(&options),
         Chore::Random(options) => random::run(&options),
         Chore::Generate(options) => Ok(random::generate(&options)),
+        Chore::Network(options) => generate::network::run(&options),
         Chore::Reductions(options) => reductions::run(&options),
         Chore::Temporal(options) => temporal::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),

@@ -11,6 +11,7 @@ pub mod crowd;
 mod dice;
 mod expr;
 pub mod mutex;
+pub mod network;
 pub mod race;
 mod scope;
 pub mod shrink;
