@@ -18,7 +18,7 @@
  *             client gives away what the second one holds, and the last one gets it.
  *             The shortest run is linear in H.
  *             FAULTY=0 is verified, and mutual_exclusion holds.
- *             With H=6 SPIN's verifier needs -DVECTORSZ=4096.
+ *             SPIN's verifier needs -DVECTORSZ=4096 for H=5 and H=6.
  */
 #ifndef H
 #define H 2
