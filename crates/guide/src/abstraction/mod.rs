@@ -12,15 +12,19 @@
 //! from its value before to that after. So no distance is larger than in the model, and no step makes it smaller by
 //! more than its cost.
 
-mod evaluate;
+mod build;
+mod explore;
+mod knowledge;
 mod labels;
 mod merge;
 pub mod order;
 pub mod parts;
 pub mod shrink;
 pub mod system;
+mod values;
+mod walk;
 
-pub use evaluate::Local;
+pub use knowledge::Local;
 use merge::{NOWHERE, merge};
 use order::Order;
 use shrink::{Refine, shrink};

@@ -1,0 +1,539 @@
+//! Parts and labels, of all that may happen.
+//!
+//! A deadlock is a state of all processes at once. Who watches asks one after the other whether it can move, at no cost,
+//! and while that goes on nothing else happens.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use spinward_program::ir::{Expr, Scalar};
+
+use super::explore::{Explorer, MAX_WAYS, Ways};
+use super::knowledge::{Choices, Kind, Local, Message, Op, Site, Stop};
+use super::parts::View;
+use super::system::{Moves, Part, System};
+use super::walk::Walk;
+use crate::Subject;
+
+/// Contents of a channel.
+const MAX_CONTENTS: usize = 2048;
+
+/// What happens: a label, before it has a number.
+#[derive(Debug, Default)]
+struct Event {
+    cost: u32,
+    /// By part.
+    moves: BTreeMap<usize, Moves>,
+}
+
+/// Parts that are being put together.
+pub struct Build<'e, 'p> {
+    explorer: Explorer<'e, 'p>,
+    /// By process, its local states; and whether it may be absent.
+    locals: Vec<Vec<Option<Local>>>,
+    numbers: Vec<FxHashMap<Option<Local>, u32>>,
+    globals: Vec<(u32, Scalar, Vec<i32>)>,
+    channels: Vec<(usize, Vec<Vec<Message>>)>,
+    sites: FxHashMap<Site, usize>,
+    /// Local states in which a process takes a message from a rendezvous channel, whatever else is.
+    ready: FxHashSet<(usize, usize, Message, u32)>,
+    events: Vec<Event>,
+    /// States of who watches: those of the automaton that follows, then where something is wrong, then while it asks
+    /// for deadlocks.
+    follows: u32,
+    asks: bool,
+}
+
+impl<'e, 'p> Build<'e, 'p> {
+    pub fn new(
+        explorer: Explorer<'e, 'p>,
+        subject: &Subject<'_>,
+        ways: &Ways,
+    ) -> Result<Self, Stop> {
+        let know = &*explorer.know;
+        let mut gone: FxHashSet<usize> =
+            (explorer.look.processes()..know.processes.len()).collect();
+        for ((process, ..), moves) in ways {
+            if moves.iter().any(|(_, to)| to.is_none()) {
+                gone.insert(*process);
+            }
+        }
+        let locals: Vec<Vec<Option<Local>>> = (0..know.processes.len())
+            .map(|process| {
+                let mut locals: Vec<_> =
+                    know.processes[process].iter().cloned().map(Some).collect();
+                locals.sort_unstable();
+                locals.extend(gone.contains(&process).then_some(None));
+                locals
+            })
+            .collect();
+        let numbers =
+            locals.iter().map(|locals| locals.iter().cloned().zip(0..).collect()).collect();
+        let slots = know.program.globals.slots.iter();
+        let globals = slots.filter_map(|slot| {
+            let values = know.globals.get(&slot.offset).filter(|it| it.len() > 1)?;
+            Some((slot.offset, slot.scalar, values.iter().copied().collect()))
+        });
+        let globals: Vec<(u32, Scalar, Vec<i32>)> = globals.collect();
+        let options = subject.machine.options();
+        let mut build = Self {
+            locals,
+            numbers,
+            globals,
+            channels: Vec::new(),
+            sites: FxHashMap::default(),
+            ready: FxHashSet::default(),
+            events: Vec::new(),
+            follows: subject.follower.map_or(1, |it| it.automaton().states.len() as u32),
+            asks: options.end_states,
+            explorer,
+        };
+        build.find_contents(ways)?;
+        for ((process, _, kind, _), moves) in ways.iter().filter(|it| it.0.1.is_empty()) {
+            if let Kind::Answer(channel, message) = kind {
+                let taken = moves.iter().map(|(from, _)| build.number(*process, from));
+                let taken: Vec<_> =
+                    taken.map(|from| (*process, *channel, message.clone(), from)).collect();
+                build.ready.extend(taken);
+            }
+        }
+        let processes = (0..build.locals.len()).map(Site::Process);
+        let globals = build.globals.iter().map(|it| Site::Global(it.0));
+        let channels = build.channels.iter().map(|it| Site::Channel(it.0));
+        build.sites = processes.chain(globals).chain(channels).zip(0..).collect();
+        Ok(build)
+    }
+
+    /// What channels may hold.
+    fn find_contents(&mut self, ways: &Ways) -> Result<(), Stop> {
+        let mut all: BTreeMap<usize, Vec<&Vec<Op>>> = BTreeMap::new();
+        for (_, ops, ..) in ways.keys() {
+            for (site, ops) in ops {
+                if let Site::Channel(channel) = site {
+                    all.entry(*channel).or_default().push(ops);
+                }
+            }
+        }
+        for (channel, mut ops) in all {
+            ops.sort_unstable();
+            ops.dedup();
+            let capacity = self.explorer.know.channels[channel].kind.capacity as usize;
+            let first = self.explorer.messages(channel);
+            let mut known = FxHashSet::from_iter([first.clone(), Vec::new()]);
+            let mut contents: Vec<_> = known.iter().cloned().collect();
+            contents.sort_unstable();
+            let mut next = 0;
+            while let Some(from) = contents.get(next).cloned() {
+                next += 1;
+                for to in ops.iter().filter_map(|ops| pass(&from, ops, capacity)) {
+                    if known.insert(to.clone()) {
+                        contents.push(to);
+                    }
+                }
+                if contents.len() > MAX_CONTENTS {
+                    return Err(self.explorer.know.lose_of_channel(channel));
+                }
+            }
+            self.channels.push((channel, contents));
+        }
+        Ok(())
+    }
+
+    fn watcher(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// The state of who watches in which something is wrong.
+    fn wrong(&self) -> u32 {
+        self.follows
+    }
+
+    /// The state of who asks for deadlocks, before it asks a process; whether one was not at its end.
+    fn asking(&self, process: usize, unfinished: bool) -> u32 {
+        self.follows + 1 + 2 * (process as u32 - 1) + u32::from(unfinished)
+    }
+
+    fn number(&self, process: usize, local: &Option<Local>) -> u32 {
+        self.numbers[process][local]
+    }
+
+    /// Adds what is asked of sites and done to them.
+    fn add_ops(&self, event: &mut Event, ops: &[(Site, Vec<Op>)]) {
+        for (site, ops) in ops {
+            // What has one value only is as asked.
+            let Some(part) = self.sites.get(site) else {
+                continue;
+            };
+            match event.moves.entry(*part) {
+                Entry::Vacant(entry) => {
+                    entry.insert(self.moves(*site, *part, ops));
+                }
+                // It moves itself: what is asked of it must be true before.
+                Entry::Occupied(mut entry) => {
+                    let allowed = self.moves(*site, *part, ops);
+                    entry.get_mut().retain(|(from, _)| allowed.iter().any(|it| it.0 == *from));
+                }
+            }
+        }
+    }
+
+    fn moves(&self, site: Site, part: usize, ops: &[Op]) -> Moves {
+        match site {
+            Site::Process(process) => {
+                let locals = self.locals[process].iter().zip(0..);
+                let to = |local| self.meet(process, local, ops);
+                locals.filter_map(|(local, from)| Some((from, to(local)?))).collect()
+            }
+            Site::Global(_) => {
+                let values = &self.globals[part - self.locals.len()].2;
+                let number = |value| values.binary_search(&value).ok().map(|it| it as u32);
+                let from = values.iter().zip(0..);
+                from.filter_map(|(&value, from)| Some((from, number(change(value, ops)?)?)))
+                    .collect()
+            }
+            Site::Channel(channel) => {
+                let contents = &self.channels[part - self.locals.len() - self.globals.len()].1;
+                let numbers: FxHashMap<&Vec<Message>, u32> = contents.iter().zip(0..).collect();
+                let capacity = self.explorer.know.channels[channel].kind.capacity as usize;
+                let to = |from| numbers.get(&pass(from, ops, capacity)?).copied();
+                contents.iter().zip(0..).filter_map(|(from, at)| Some((at, to(from)?))).collect()
+            }
+        }
+    }
+
+    /// What others ask of a process, or do to it.
+    fn meet(&self, process: usize, local: &Option<Local>, ops: &[Op]) -> Option<u32> {
+        let mut to = self.number(process, local);
+        for op in ops {
+            let is_so = match op {
+                Op::At(body, state, holds) => {
+                    let is_there = |it: &Local| {
+                        it.control == *state && body.is_none_or(|body| it.body == body)
+                    };
+                    local.as_ref().is_some_and(is_there) == *holds
+                }
+                Op::Holds { body, offset, value } => {
+                    let cells = &self.explorer.know.locals[body.0 as usize];
+                    let index = cells.iter().position(|(at, _)| at == offset);
+                    let own = local.as_ref().filter(|it| it.body == *body);
+                    let found = own.zip(index).map_or(0, |(local, index)| local.values[index]);
+                    found == *value
+                }
+                Op::Deaf(channel, message) => {
+                    !self.ready.contains(&(process, *channel, message.clone(), to))
+                }
+                Op::Present => local.is_some(),
+                Op::Absent => local.is_none(),
+                Op::Create(created) => {
+                    to = self.number(process, &Some(created.clone()));
+                    local.is_none()
+                }
+                _ => true,
+            };
+            if !is_so {
+                return None;
+            }
+        }
+        Some(to)
+    }
+
+    /// The watcher's moves while something happens.
+    fn watch(&self, event: &mut Event, wrong: bool) {
+        if wrong {
+            let states = 0..self.follows;
+            let moves = states.flat_map(|it| [(it, it), (it, self.wrong())]).collect();
+            event.moves.insert(self.watcher(), moves);
+        }
+    }
+
+    /// What processes do, alone and with each other.
+    pub fn ways(&mut self, ways: &Ways) {
+        let mut answers: BTreeMap<(usize, &Message), Vec<_>> = BTreeMap::new();
+        for (key, moves) in ways {
+            if let Kind::Answer(channel, message) = &key.2 {
+                answers.entry((*channel, message)).or_default().push((key, moves));
+            }
+        }
+        let own = |build: &Self, process: usize, moves: &[(Option<Local>, Option<Local>)]| {
+            let number = |local| build.number(process, local);
+            let mut moves: Moves = moves.iter().map(|it| (number(&it.0), number(&it.1))).collect();
+            moves.sort_unstable();
+            moves.dedup();
+            moves
+        };
+        for ((process, ops, kind, wrong), moves) in ways {
+            let offered = match kind {
+                Kind::Alone => {
+                    let mut event = Event { cost: 1, moves: BTreeMap::new() };
+                    event.moves.insert(*process, own(self, *process, moves));
+                    self.add_ops(&mut event, ops);
+                    self.watch(&mut event, *wrong);
+                    self.events.push(event);
+                    continue;
+                }
+                Kind::Answer(..) => continue,
+                Kind::Offer(channel, message) => answers.get(&(*channel, message)),
+            };
+            for ((other, also, _, also_wrong), other_moves) in offered.into_iter().flatten() {
+                if other == process {
+                    continue;
+                }
+                let mut event = Event { cost: 2, moves: BTreeMap::new() };
+                event.moves.insert(*process, own(self, *process, moves));
+                event.moves.insert(*other, own(self, *other, other_moves));
+                self.add_ops(&mut event, &together(ops, also));
+                self.watch(&mut event, *wrong || *also_wrong);
+                self.events.push(event);
+            }
+        }
+    }
+
+    /// How the watcher finds that something is wrong.
+    pub fn goals(&mut self, subject: &Subject<'_>) -> Result<(), Stop> {
+        let options = subject.machine.options();
+        let program = subject.machine.program();
+        let condition = |number: u32| &program.conditions[number as usize].expr;
+        for &number in &options.invariants {
+            let anywhere = (0..self.follows).map(|it| (it, self.wrong())).collect();
+            self.when(&[(condition(number), false)], anywhere)?;
+        }
+        if let Some(follower) = subject.follower {
+            for (state, edges) in (0..).zip(&follower.automaton().states) {
+                for edge in edges.iter().filter(|edge| edge.to != state) {
+                    for cube in edge.label.cubes() {
+                        let atoms = (0..).zip(&options.watched);
+                        let atoms = atoms.filter(|(atom, _)| cube.atoms() & 1 << atom != 0);
+                        let literals: Vec<_> = atoms
+                            .map(|(atom, number)| {
+                                (condition(*number), cube.positive & 1 << atom != 0)
+                            })
+                            .collect();
+                        self.when(&literals, vec![(state, edge.to)])?;
+                    }
+                }
+            }
+        }
+        if self.asks {
+            self.deadlocks()?;
+        }
+        Ok(())
+    }
+
+    /// The watcher may move where conditions have values.
+    fn when(&mut self, literals: &[(&Expr, bool)], moves: Moves) -> Result<(), Stop> {
+        let mut choices = Choices::default();
+        loop {
+            let walk = Walk::new(self.explorer.know, &mut choices, usize::MAX, None);
+            match walk.holds(literals.iter().copied()) {
+                Ok(ops) => {
+                    let mut event = Event::default();
+                    self.add_ops(&mut event, &ops.into_iter().collect::<Vec<_>>());
+                    event.moves.insert(self.watcher(), moves.clone());
+                    self.events.push(event);
+                }
+                Err(Stop::Impossible) => {}
+                Err(Stop::Restart) => return Err(Stop::Restart),
+            }
+            let goes_on = choices.next();
+            if choices.tried > MAX_WAYS {
+                return Err(choices.lose_global(self.explorer.know));
+            }
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The watcher asks all processes, one after the other, whether they can move.
+    fn deadlocks(&mut self) -> Result<(), Stop> {
+        let last = self.locals.len() - 1;
+        for process in 0..self.locals.len() {
+            let mut waiting: BTreeMap<_, Moves> = BTreeMap::new();
+            for local in self.locals[process].clone() {
+                let program = self.explorer.know.program;
+                let unfinished = local
+                    .as_ref()
+                    .is_some_and(|it| !program.automaton(it.body).state(it.control).end);
+                let at = self.number(process, &local);
+                let mut choices = Choices::default();
+                loop {
+                    let walk = Walk::new(self.explorer.know, &mut choices, process, local.clone());
+                    match walk.blocked() {
+                        Ok(ops) => {
+                            let ops: Vec<_> = ops.into_iter().collect();
+                            let moves = waiting.entry((ops, unfinished)).or_default();
+                            if moves.last() != Some(&(at, at)) {
+                                moves.push((at, at));
+                            }
+                        }
+                        Err(Stop::Impossible) => {}
+                        Err(Stop::Restart) => return Err(Stop::Restart),
+                    }
+                    let goes_on = choices.next();
+                    if choices.tried > MAX_WAYS {
+                        return Err(choices.lose_global(self.explorer.know));
+                    }
+                    if !goes_on {
+                        break;
+                    }
+                }
+            }
+            for ((ops, unfinished), moves) in waiting {
+                let mut event = Event::default();
+                event.moves.insert(process, moves);
+                self.add_ops(&mut event, &ops);
+                let before: Vec<(u32, bool)> = match process {
+                    0 => (0..self.follows).map(|it| (it, false)).collect(),
+                    _ => [false, true].map(|it| (self.asking(process, it), it)).to_vec(),
+                };
+                let after = before.into_iter().filter_map(|(from, was)| {
+                    let now = was || unfinished;
+                    match process == last {
+                        true => now.then(|| (from, self.wrong())),
+                        false => Some((from, self.asking(process + 1, now))),
+                    }
+                });
+                let after = after.collect();
+                event.moves.insert(self.watcher(), after);
+                self.events.push(event);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn finish(self, subject: &Subject<'_>) -> (System, Vec<View>) {
+        let know = &*self.explorer.know;
+        let mut parts: Vec<Part> = Vec::new();
+        let mut views = Vec::new();
+        let plain = |size: usize, acts: bool| Part {
+            acts,
+            size: size as u32,
+            initial: Vec::new(),
+            goal: vec![true; size],
+            still: vec![false; size],
+            moves: Vec::new(),
+        };
+        let look = self.explorer.look;
+        for (number, locals) in self.locals.iter().enumerate() {
+            let mut values: FxHashMap<Local, u32> = FxHashMap::default();
+            let mut gone = None;
+            for (local, at) in locals.iter().zip(0..) {
+                match local {
+                    Some(local) => {
+                        values.insert(local.clone(), at);
+                    }
+                    None => gone = Some(at),
+                }
+            }
+            views.push(View::Process { number, cells: know.locals.clone(), values, gone });
+            parts.push(plain(locals.len(), true));
+        }
+        for (offset, scalar, values) in &self.globals {
+            parts.push(plain(values.len(), false));
+            let values = values.iter().copied().zip(0..).collect();
+            views.push(View::Global { offset: *offset, scalar: *scalar, values });
+        }
+        for (number, contents) in &self.channels {
+            let lost = &know.channels[*number].lost_fields;
+            let kept: Vec<usize> = (0..lost.len()).filter(|field| !lost[*field]).collect();
+            let flat = |messages: &Vec<Message>| {
+                let fields = |it: &Message| kept.iter().map(|field| it[*field]).collect::<Vec<_>>();
+                let mut flat = vec![messages.len() as i32];
+                flat.extend(messages.iter().flat_map(fields));
+                flat
+            };
+            let mut values: FxHashMap<_, u32> = contents.iter().map(flat).zip(0..).collect();
+            // A channel that is gone is as an empty one.
+            if let Some(&empty) = values.get(&vec![0]) {
+                values.insert(Vec::new(), empty);
+            }
+            parts.push(plain(contents.len(), false));
+            views.push(View::Channel { number: *number, kept, values });
+        }
+        // The first state, as it is seen.
+        let (mut local, mut contents) = (None, Vec::new());
+        for (part, view) in parts.iter_mut().zip(&views) {
+            part.initial = view.value(look, &[], &mut local, &mut contents).into_iter().collect();
+        }
+        let asking = if self.asks { 2 * (self.locals.len() - 1) } else { 0 };
+        let size = self.follows as usize + 1 + asking;
+        let mut watcher = plain(size, true);
+        let ends = |it: u32| subject.follower.is_some_and(|follower| follower.ends(it as usize));
+        let is_wrong = |it| it == self.wrong() || (it < self.follows && ends(it));
+        watcher.goal = (0..size as u32).map(is_wrong).collect();
+        watcher.still = (0..size as u32).map(|it| it >= self.wrong()).collect();
+        watcher.initial = (0..self.follows).collect();
+        parts.push(watcher);
+        views.push(View::Watcher { follows: self.follows > 1 });
+        let mut costs = Vec::with_capacity(self.events.len());
+        for (label, event) in (0..).zip(self.events) {
+            costs.push(event.cost);
+            for (part, mut moves) in event.moves {
+                moves.sort_unstable();
+                moves.dedup();
+                parts[part].moves.push((label, moves));
+            }
+        }
+        (System { parts, costs }, views)
+    }
+}
+
+/// Notes of two, one after the other.
+fn together(first: &[(Site, Vec<Op>)], second: &[(Site, Vec<Op>)]) -> Vec<(Site, Vec<Op>)> {
+    let mut all: BTreeMap<Site, Vec<Op>> = first.iter().cloned().collect();
+    for (site, ops) in second {
+        all.entry(*site).or_default().extend(ops.iter().cloned());
+    }
+    all.into_iter().collect()
+}
+
+/// The value of a global after what is asked of it and done to it.
+fn change(value: i32, ops: &[Op]) -> Option<i32> {
+    ops.iter().try_fold(value, |value, op| match op {
+        Op::Is(asked) => (value == *asked).then_some(value),
+        Op::Among(asked) => asked.contains(&value).then_some(value),
+        Op::Set(new) => Some(*new),
+        _ => Some(value),
+    })
+}
+
+/// The contents of a channel after what is asked of it and done to it.
+fn pass(contents: &[Message], ops: &[Op], capacity: usize) -> Option<Vec<Message>> {
+    let mut contents = contents.to_vec();
+    for op in ops {
+        let is_so = match op {
+            Op::Length(length) => contents.len() == *length,
+            Op::Full(full) => (contents.len() == capacity) == *full,
+            Op::Poll { fits, random, holds } => {
+                let looked_at = if *random { contents.len() } else { contents.len().min(1) };
+                contents[..looked_at].iter().any(|it| fits.contains(it)) == *holds
+            }
+            Op::Send { message, sorted } => {
+                let place = contents.iter().position(|it| *sorted && message < it);
+                contents.insert(place.unwrap_or(contents.len()), message.clone());
+                contents.len() <= capacity
+            }
+            Op::Receive { message, fits, keep } => {
+                let place = match fits {
+                    Some(fits) => contents.iter().position(|it| fits.contains(it)),
+                    None => (!contents.is_empty()).then_some(0),
+                };
+                let found = place.filter(|place| contents[*place] == *message);
+                if let Some(place) = found.filter(|_| !keep) {
+                    contents.remove(place);
+                }
+                found.is_some()
+            }
+            Op::Clear => {
+                contents.clear();
+                true
+            }
+            _ => true,
+        };
+        if !is_so {
+            return None;
+        }
+    }
+    Some(contents)
+}

@@ -1,0 +1,322 @@
+//! What is known of a model, part by part.
+//!
+//! Which variables are kept track of, the values they were seen to have, the messages sent, the local states of processes. What
+//! has too many values, or one that nobody knows, is not kept track of any more, and all is looked at again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+use spinward_program::Program;
+use spinward_program::ir::{Action, Block, BodyId, ChannelType, Scalar, StateId, Transition};
+
+/// Where a process is, and the values of those of its variables that are kept track of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Local {
+    pub body: BodyId,
+    pub control: StateId,
+    pub values: Vec<i32>,
+}
+
+/// The fields of a message; 0 for those that nobody keeps track of.
+pub type Message = Vec<i32>;
+
+/// What is looked at or changed by others than its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Site {
+    /// The process with a number.
+    Process(usize),
+    /// The global at an offset.
+    Global(u32),
+    /// The channel with a number, from 0.
+    Channel(usize),
+}
+
+/// What is asked of a site, or done to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Op {
+    /// A global has a value.
+    Is(i32),
+    /// It has one of these.
+    Among(Vec<i32>),
+    /// It gets a value.
+    Set(i32),
+    /// A channel holds so many messages.
+    Length(usize),
+    /// It is full, or is not.
+    Full(bool),
+    /// One of these messages is in it, or only if it is the first; or is not.
+    Poll { fits: Vec<Message>, random: bool, holds: bool },
+    /// A message goes into it.
+    Send { message: Message, sorted: bool },
+    /// This message comes out of it: the first, or the first of some.
+    Receive { message: Message, fits: Option<Vec<Message>>, keep: bool },
+    /// It goes, with the process that made it.
+    Clear,
+    /// A process, of a type if that matters, is in a local state, or is not.
+    At(Option<BodyId>, StateId, bool),
+    /// A variable of it has a value; 0 if it is of another type, or gone.
+    Holds { body: BodyId, offset: u32, value: i32 },
+    /// It is nowhere where it takes a message from a rendezvous channel, as far as that is sure.
+    Deaf(usize, Message),
+    /// There is such a process.
+    Present,
+    /// There is none.
+    Absent,
+    /// It is created.
+    Create(Local),
+}
+
+/// How others have part in a step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Alone,
+    /// Offers a message in a rendezvous.
+    Offer(usize, Message),
+    /// Answers such an offer.
+    Answer(usize, Message),
+}
+
+/// What came of a way.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// None if the process is gone.
+    pub to: Option<Local>,
+    pub ops: BTreeMap<Site, Vec<Op>>,
+    pub kind: Kind,
+    /// Something is wrong on it.
+    pub wrong: bool,
+    /// It creates a process.
+    pub creates: bool,
+}
+
+/// Why there is no way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It cannot be taken, or something goes wrong while it is run.
+    Impossible,
+    /// Less is kept track of from now on: all has to be looked at again.
+    Restart,
+}
+
+/// A channel of the first state.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    pub kind: ChannelType,
+    /// With whom it goes.
+    pub owner: Option<usize>,
+    /// Messages that are ever sent.
+    pub messages: BTreeSet<Message>,
+    /// By field: whether it is not kept track of.
+    pub lost_fields: Vec<bool>,
+    /// Nothing is known of it.
+    pub lost: bool,
+}
+
+/// What is kept track of, and which values are known to occur.
+#[derive(Debug)]
+pub struct Knowledge<'p> {
+    pub program: &'p Program,
+    pub globals: BTreeMap<u32, BTreeSet<i32>>,
+    /// By body: its variables.
+    pub locals: Vec<Vec<(u32, Scalar)>>,
+    pub channels: Vec<Channel>,
+    /// By process: the local states it may be in.
+    pub processes: Vec<FxHashSet<Local>>,
+    /// It is not known which channel is meant: who offers a message and who takes one need not meet.
+    pub loose: bool,
+    /// Assertions are looked at.
+    pub assertions: bool,
+    /// Something was learnt.
+    pub grew: bool,
+    /// Nothing has been met that may go wrong while it is run: what has no value, or none that is allowed.
+    pub harmless: bool,
+    /// Why the model cannot be taken apart, if it cannot.
+    pub refused: Option<String>,
+    /// The `d_step`s, by body and first local state, that are too long to be followed.
+    pub opaque: FxHashSet<(BodyId, StateId)>,
+    lost_globals: FxHashSet<u32>,
+    lost_locals: FxHashSet<(BodyId, u32)>,
+}
+
+/// Values of a global that are kept track of.
+const MAX_VALUES: usize = 256;
+
+/// Messages of a channel that are told apart.
+const MAX_MESSAGES: usize = 64;
+
+impl<'p> Knowledge<'p> {
+    pub fn new(program: &'p Program, channels: Vec<Channel>, assertions: bool) -> Self {
+        let mut knowledge = Self {
+            program,
+            globals: BTreeMap::new(),
+            locals: Vec::new(),
+            channels,
+            processes: Vec::new(),
+            loose: false,
+            assertions,
+            grew: false,
+            harmless: true,
+            refused: None,
+            opaque: FxHashSet::default(),
+            lost_globals: FxHashSet::default(),
+            lost_locals: FxHashSet::default(),
+        };
+        knowledge.forget_values();
+        knowledge
+    }
+
+    /// Begins again, with what is kept track of.
+    pub fn forget_values(&mut self) {
+        let slots = |block: &Block| -> Vec<(u32, Scalar)> {
+            block.slots.iter().map(|slot| (slot.offset, slot.scalar)).collect()
+        };
+        let globals = slots(&self.program.globals).into_iter();
+        let kept = globals.filter(|(offset, _)| !self.lost_globals.contains(offset));
+        self.globals = kept.map(|(offset, _)| (offset, BTreeSet::new())).collect();
+        let automata = self.program.automata.iter();
+        self.locals = automata
+            .map(|automaton| {
+                let mut cells = slots(&automaton.locals);
+                cells.retain(|(offset, _)| !self.lost_locals.contains(&(automaton.body, *offset)));
+                cells
+            })
+            .collect();
+        self.harmless = true;
+        self.channels.iter_mut().for_each(|channel| channel.messages.clear());
+        self.processes.iter_mut().for_each(FxHashSet::clear);
+    }
+
+    /// Where the value of a variable of a process is among those kept track of.
+    pub fn index(&self, body: BodyId, offset: u32) -> Option<usize> {
+        let cells = &self.locals[body.0 as usize];
+        cells.iter().position(|(at, _)| *at == offset)
+    }
+
+    pub fn lose_global(&mut self, offset: u32) -> Stop {
+        self.lost_globals.insert(offset);
+        Stop::Restart
+    }
+
+    pub fn lose_local(&mut self, body: BodyId, offset: u32) -> Stop {
+        self.lost_locals.insert((body, offset));
+        Stop::Restart
+    }
+
+    /// Keeps track of less of a channel: of one field less, or of no channel's contents.
+    pub fn lose_of_channel(&mut self, channel: usize) -> Stop {
+        let Channel { messages, lost_fields, lost, .. } = &mut self.channels[channel];
+        let different =
+            |field: usize| messages.iter().map(|it| it[field]).collect::<BTreeSet<_>>().len();
+        let kept = (0..lost_fields.len()).filter(|field| !lost_fields[*field]);
+        match kept.max_by_key(|field| different(*field)) {
+            Some(field) => lost_fields[field] = true,
+            None => *lost = true,
+        }
+        Stop::Restart
+    }
+
+    pub fn lose_fields(&mut self, channel: usize) -> Stop {
+        self.channels[channel].lost_fields.fill(true);
+        Stop::Restart
+    }
+
+    /// Any channel may be meant.
+    pub fn lose_channels(&mut self) -> Stop {
+        self.loose = true;
+        self.channels.iter_mut().for_each(|channel| channel.lost = true);
+        Stop::Restart
+    }
+
+    /// Whether processes of a type are created by others.
+    pub fn creates(&self, body: BodyId) -> bool {
+        let runs = |action: &Action| matches!(action, Action::Run { body: it, .. } if *it == body);
+        self.program.transitions.iter().any(|it| runs(&it.action))
+    }
+
+    /// Notes a value of a global.
+    pub fn add_value(&mut self, offset: u32, value: i32) -> Result<(), Stop> {
+        let Some(values) = self.globals.get_mut(&offset) else {
+            return Ok(());
+        };
+        self.grew |= values.insert(value);
+        if values.len() > MAX_VALUES { Err(self.lose_global(offset)) } else { Ok(()) }
+    }
+
+    /// Notes a message.
+    pub fn add_message(&mut self, channel: usize, message: &Message) -> Result<(), Stop> {
+        let messages = &mut self.channels[channel].messages;
+        if !messages.contains(message) {
+            messages.insert(message.clone());
+            self.grew = true;
+        }
+        let too_many = messages.len() > MAX_MESSAGES;
+        if too_many { Err(self.lose_of_channel(channel)) } else { Ok(()) }
+    }
+
+    /// Notes where a process may be.
+    pub fn add_local(&mut self, process: usize, local: &Local) {
+        if !self.processes[process].contains(local) {
+            self.processes[process].insert(local.clone());
+            self.grew = true;
+        }
+    }
+}
+
+/// Answers to what is not known, one after the other.
+#[derive(Debug, Default)]
+pub struct Choices {
+    script: Vec<(usize, usize)>,
+    at: usize,
+    /// The global with the most values that was asked for.
+    pub widest: Option<(usize, u32)>,
+    pub tried: usize,
+}
+
+impl Choices {
+    pub fn choose(&mut self, of: usize) -> usize {
+        if of == 1 {
+            return 0;
+        }
+        if self.at == self.script.len() {
+            self.script.push((0, of));
+        }
+        self.at += 1;
+        self.script[self.at - 1].0
+    }
+
+    /// That there are too many answers: of what asks for them less is kept track of, or it is not followed.
+    pub fn lose(&self, know: &mut Knowledge<'_>, transition: &Transition) -> Stop {
+        match (self.widest, &transition.action) {
+            (None, Action::DStep { entry }) => {
+                know.opaque.insert((transition.body, *entry));
+                Stop::Restart
+            }
+            _ => self.lose_global(know),
+        }
+    }
+
+    /// The same, where no statement asks.
+    pub fn lose_global(&self, know: &mut Knowledge<'_>) -> Stop {
+        match self.widest {
+            Some((_, offset)) => know.lose_global(offset),
+            None => {
+                know.refused = Some("a condition can be true in too many ways".into());
+                Stop::Restart
+            }
+        }
+    }
+
+    /// Goes on to the next answers, if there are any.
+    pub fn next(&mut self) -> bool {
+        self.tried += 1;
+        self.at = 0;
+        while let Some((answer, of)) = self.script.last_mut() {
+            *answer += 1;
+            if answer < of {
+                return true;
+            }
+            self.script.pop();
+        }
+        false
+    }
+}
