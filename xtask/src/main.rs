@@ -2,6 +2,8 @@
 //! `temporal` and `fuzz`.
 
 mod conformance;
+#[cfg(test)]
+mod distances;
 mod fuzz;
 mod generate;
 mod process;

@@ -191,15 +191,20 @@ impl fmt::Display for Network {
             }
             writeln!(f, "}}")?;
         }
-        let goals: Vec<_> = (0..self.processes.len())
-            .filter(|&n| self.processes[n].error.is_some())
-            .map(|n| format!("P{n}@error"))
-            .collect();
-        writeln!(f, "\nltl safe {{ [] !({}) }}", goals.join(" && "))
+        writeln!(f, "\nltl safe {{ [] {} }}", self.invariant())
     }
 }
 
 impl Network {
+    /// What the formula says of each state.
+    pub fn invariant(&self) -> String {
+        let goals: Vec<_> = (0..self.processes.len())
+            .filter(|&n| self.processes[n].error.is_some())
+            .map(|n| format!("P{n}@error"))
+            .collect();
+        format!("!({})", goals.join(" && "))
+    }
+
     /// Every state is a valid end state: what is asked is whether the error can be reached.
     fn write_state(&self, f: &mut fmt::Formatter<'_>, me: usize, state: usize) -> fmt::Result {
         let process = &self.processes[me];
@@ -229,7 +234,11 @@ impl Network {
 mod tests {
     use std::path::Path;
 
+    use spinward_guide::NEVER;
+    use spinward_machine::Machine;
+
     use super::*;
+    use crate::distances::{Graph, machine};
 
     const SMALL: Size = Size { processes: 3, min_states: 3, max_states: 5, goals: None };
     const USUAL: Size = Size { processes: 7, min_states: 3, max_states: 10, goals: Some(4) };
@@ -269,6 +278,49 @@ mod tests {
             let loaded = spinward_promela::load_text(Path::new("model.pml"), text, &options);
             assert!(!loaded.has_errors(), "seed {seed}: {:?}", loaded.diagnostics);
         }
+    }
+
+    /// A network of a seed that is small enough for all of its states to be looked at.
+    fn small(seed: u64) -> Network {
+        let processes = match seed % 10 {
+            0 => 2,
+            1 => 4,
+            _ => 3,
+        };
+        let goals = seed.is_multiple_of(4).then_some(2);
+        network(seed, Size { processes, goals, ..SMALL })
+    }
+
+    /// Holds what a guide estimates against what it promises, and against the distances themselves if it
+    /// has room for all of the network.
+    fn hold(seed: u64, machine: &Machine, graph: &Graph, guide: &str, exact: bool) {
+        let estimates = graph.estimates(machine, guide).unwrap();
+        for (state, (&estimate, &distance)) in estimates.iter().zip(&graph.distances).enumerate() {
+            let is_fine = if exact { estimate == distance } else { estimate <= distance };
+            assert!(is_fine, "seed {seed}, {guide}: {estimate} for {distance} in state {state}");
+        }
+        for &(from, to, steps) in &graph.edges {
+            let (before, after) = (estimates[from], estimates[to]);
+            let is_fine = before <= after.saturating_add(steps);
+            assert!(is_fine, "seed {seed}, {guide}: {before} > {steps} + {after} in state {from}");
+        }
+    }
+
+    #[test]
+    fn abstractions_keep_their_promises_on_a_thousand_networks() {
+        let mut with_a_way = 0;
+        for seed in 0..1000 {
+            let network = small(seed);
+            let path = Path::new("network.pml");
+            let machine = machine(path, network.to_string(), &network.invariant()).unwrap();
+            let graph = Graph::of(&machine);
+            with_a_way += u32::from(graph.distances[0] != NEVER);
+            for guide in ["dpa(n=2)", "dpa(n=5)", "dpa(n=20)", "pdb(n=30)"] {
+                hold(seed, &machine, &graph, guide, false);
+            }
+            hold(seed, &machine, &graph, "dpa(n=1000000)", true);
+        }
+        assert!(with_a_way >= 500, "the error can be reached in {with_a_way} networks only");
     }
 
     /// Seeds stand in tables of measurements: whoever changes what they mean should know it.
