@@ -1,11 +1,12 @@
-//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `network`, `reductions`,
-//! `temporal` and `fuzz`.
+//! Chores of the project: `cargo xtask test`, `conformance`, `random`, `generate`, `network`, `figures`,
+//! `reductions`, `temporal` and `fuzz`.
 
 mod conformance;
-#[cfg(test)]
 mod distances;
+mod figures;
 mod fuzz;
 mod generate;
+mod plot;
 mod process;
 mod random;
 mod reductions;
@@ -37,6 +38,7 @@ enum Chore {
     Random(random::Options),
     Generate(random::GenerateOptions),
     Network(generate::network::Options),
+    Figures(figures::Options),
     Reductions(reductions::Options),
     Temporal(temporal::Options),
     Fuzz(fuzz::Options),
@@ -61,6 +63,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Chore::Random(options) => random::run(&options),
         Chore::Generate(options) => Ok(random::generate(&options)),
         Chore::Network(options) => generate::network::run(&options),
+        Chore::Figures(options) => figures::run(&options),
         Chore::Reductions(options) => reductions::run(&options),
         Chore::Temporal(options) => temporal::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
