@@ -16,7 +16,7 @@ pub enum Order {
     /// By what happens close to an error; processes first, then the smaller pair.
     #[default]
     Rank,
-    /// As they come in the model.
+    /// As they come in the model, whatever they have to do with each other.
     Given,
     /// Those that have the fewest states together.
     Small,
@@ -53,6 +53,12 @@ impl Order {
     ) -> Option<(usize, usize)> {
         let ranks: Vec<Vec<(Label, u32)>> = parts.iter().map(|it| ranks(it, costs)).collect();
         let left = || parts.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?)));
+        if self == Self::Given {
+            let numbers = || left().map(|(at, _)| at);
+            let pairs =
+                numbers().flat_map(|a| numbers().skip_while(move |b| *b <= a).map(move |b| (a, b)));
+            return { pairs }.find(|(a, b)| !is_barred(*a, *b));
+        }
         let pairs = left().filter(|(_, first)| first.has_goal()).flat_map(|first| {
             let others = left().filter(move |(b, _)| *b != first.0 && !is_barred(first.0, *b));
             others.map(move |second| (first, second))
@@ -62,8 +68,7 @@ impl Order {
             let size = u64::from(first.size) * u64::from(second.size);
             let key = match self {
                 Self::Rank => (rank, !second.acts, size),
-                Self::Given => (0, false, 0),
-                Self::Small => (0, false, size),
+                Self::Given | Self::Small => (0, false, size),
             };
             Some((key, b, a))
         });
