@@ -249,6 +249,26 @@ fn promises_are_kept_where_it_is_difficult() {
              active proctype Q() { byte v; do :: c?v -> skip; skip :: x > 1 -> break od; c?v }",
             &["x < 3"],
         ),
+        // Who would take a message may not, or has no right to move.
+        (
+            "hidden byte h; byte x; chan c = [0] of { byte };
+             active proctype P() { x++; x--; x++; x++; c!1 }
+             active proctype Q() { h = 2; c?eval(h) }",
+            &["x < 2"],
+        ),
+        (
+            "byte x; chan c = [0] of { byte };
+             active proctype P() { x++; x--; x++; x++; c!1 }
+             active proctype Q() provided (_nr_pr == 9) { c?_ }",
+            &["x < 2"],
+        ),
+        // Channels come and go with those who have them, and their numbers with others.
+        (
+            "chan q = [1] of { byte }; byte x;
+             proctype P(byte n) { chan mine = [2] of { byte, byte }; byte a; mine!n,n; q!n; mine?a,_; x = a }
+             active proctype I() { byte i; do :: i < 2 -> i++; run P(i); q?_; (_nr_pr == 1) :: else -> break od }",
+            &["x < 2"],
+        ),
     ];
     for (number, (text, conditions)) in models.into_iter().enumerate() {
         let path = PathBuf::from(format!("model {number}"));

@@ -50,6 +50,7 @@ impl<'e, 'p> Build<'e, 'p> {
         explorer: Explorer<'e, 'p>,
         subject: &Subject<'_>,
         ways: &Ways,
+        ready: Vec<(usize, usize, Message, Local)>,
     ) -> Result<Self, Stop> {
         let know = &*explorer.know;
         let mut gone: FxHashSet<usize> =
@@ -90,13 +91,9 @@ impl<'e, 'p> Build<'e, 'p> {
             explorer,
         };
         build.find_contents(ways)?;
-        for ((process, _, kind, _), moves) in ways.iter().filter(|it| it.0.1.is_empty()) {
-            if let Kind::Answer(channel, message) = kind {
-                let taken = moves.iter().map(|(from, _)| build.number(*process, from));
-                let taken: Vec<_> =
-                    taken.map(|from| (*process, *channel, message.clone(), from)).collect();
-                build.ready.extend(taken);
-            }
+        for (process, channel, message, local) in ready {
+            let at = build.number(process, &Some(local));
+            build.ready.insert((process, channel, message, at));
         }
         let processes = (0..build.locals.len()).map(Site::Process);
         let globals = build.globals.iter().map(|it| Site::Global(it.0));
@@ -299,6 +296,7 @@ impl<'e, 'p> Build<'e, 'p> {
             self.when(&[(condition(number), false)], anywhere)?;
         }
         if let Some(follower) = subject.follower {
+            let harmless = std::mem::replace(&mut self.explorer.know.harmless, true);
             for (state, edges) in (0..).zip(&follower.automaton().states) {
                 for edge in edges.iter().filter(|edge| edge.to != state) {
                     for cube in edge.label.cubes() {
@@ -312,6 +310,11 @@ impl<'e, 'p> Build<'e, 'p> {
                         self.when(&literals, vec![(state, edge.to)])?;
                     }
                 }
+            }
+            if !std::mem::replace(&mut self.explorer.know.harmless, harmless) {
+                let why = "a condition of the formula may have no value";
+                self.explorer.know.refused = Some(why.into());
+                return Err(Stop::Restart);
             }
         }
         if self.asks {

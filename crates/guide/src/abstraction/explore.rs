@@ -88,15 +88,21 @@ impl Explorer<'_, '_> {
         self.know.forget_values();
         self.begin()?;
         self.learn()?;
-        let mut ways = Ways::new();
+        let (mut ways, mut ready) = (Ways::new(), Vec::new());
         for process in 0..self.know.processes.len() {
             self.each_way(process, |from, way| {
+                if let Kind::Answer(channel, message) = &way.kind
+                    && way.ops.is_empty()
+                    && way.sure
+                {
+                    ready.push((process, *channel, message.clone(), from.clone()));
+                }
                 let ops: Vec<_> = way.ops.into_iter().collect();
                 let key = (process, ops, way.kind, way.wrong);
                 ways.entry(key).or_default().push((Some(from), way.to));
             })?;
         }
-        let mut build = Build::new(self, subject, &ways)?;
+        let mut build = Build::new(self, subject, &ways, ready)?;
         build.ways(&ways);
         build.goals(subject)?;
         Ok(build.finish(subject))

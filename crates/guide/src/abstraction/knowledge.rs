@@ -83,6 +83,8 @@ pub struct Way {
     pub to: Option<Local>,
     pub ops: BTreeMap<Site, Vec<Op>>,
     pub kind: Kind,
+    /// It can be taken whenever its notes are true.
+    pub sure: bool,
     /// Something is wrong on it.
     pub wrong: bool,
     /// It creates a process.

@@ -87,7 +87,8 @@ impl Parts {
             let found = Explorer { know: &mut know, look: &look, work: &mut work };
             match found.parts(subject) {
                 Ok((system, views)) => {
-                    return Ok(Self { system, views, harmless: know.harmless, before });
+                    let harmless = know.harmless && !options.exclusive;
+                    return Ok(Self { system, views, harmless, before });
                 }
                 Err(_) => {
                     if let Some(why) = know.refused.take() {

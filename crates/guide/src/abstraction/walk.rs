@@ -36,6 +36,8 @@ pub struct Walk<'k, 'p> {
     /// Values that globals may have, which were only compared.
     pub(super) among: FxHashMap<u32, Vec<i32>>,
     pub(super) ops: BTreeMap<Site, Vec<Op>>,
+    /// Nothing was taken to be so without being known.
+    pub(super) sure: bool,
     pub(super) wrong: bool,
     pub(super) creates: bool,
     /// What `timeout` is.
@@ -57,6 +59,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             known: FxHashMap::default(),
             among: FxHashMap::default(),
             ops: BTreeMap::new(),
+            sure: true,
             wrong: false,
             creates: false,
             timeout: None,
@@ -66,10 +69,12 @@ impl<'k, 'p> Walk<'k, 'p> {
     /// A way of a transition.
     pub fn take(mut self, transition: &'p Transition) -> Result<Way, Stop> {
         let program = self.know.program;
-        if let Some(provided) = &program.automaton(transition.body).provided
-            && self.eval(provided)? == Some(0)
-        {
-            return Err(Stop::Impossible);
+        if let Some(provided) = &program.automaton(transition.body).provided {
+            match self.eval(provided)? {
+                Some(0) => return Err(Stop::Impossible),
+                Some(_) => {}
+                None => self.sure = false,
+            }
         }
         if matches!(transition.action, Action::Else) {
             self.no_other(transition)?;
@@ -79,8 +84,8 @@ impl<'k, 'p> Walk<'k, 'p> {
         if let Some(local) = &mut self.local {
             local.control = transition.to;
         }
-        let Self { local, ops, wrong, creates, .. } = self;
-        Ok(Way { to: local, ops, kind, wrong, creates })
+        let Self { local, ops, sure, wrong, creates, .. } = self;
+        Ok(Way { to: local, ops, kind, sure, wrong, creates })
     }
 
     /// Under which notes a process cannot move.
@@ -92,33 +97,47 @@ impl<'k, 'p> Walk<'k, 'p> {
         let program = self.know.program;
         let automaton = program.automaton(local.body);
         if let Some(provided) = &automaton.provided
-            && self.eval(provided)? == Some(0)
+            && self.maybe(provided)?.is_none_or(|value| value == 0)
         {
             return Ok(self.ops);
         }
         for id in automaton.state(local.control).transition_ids() {
             let action = &program.transition(id).action;
-            if self.guard(action)? == Some(true) {
+            if self.maybe_possible(action)? == Some(true) {
                 return Err(Stop::Impossible);
             }
-            if let Action::Send { channel, args, .. } = action {
+            if let Action::Send { channel, args, .. } = action
+                && !program.uses.priorities
+            {
                 self.unheard(channel, args)?;
             }
         }
         Ok(self.ops)
     }
 
+    /// Whether a statement is possible, if that is known, and nothing goes wrong meanwhile.
+    fn maybe_possible(&mut self, action: &Action) -> Result<Option<bool>, Stop> {
+        match self.guard(action) {
+            Err(Stop::Impossible) => Ok(None),
+            answer => answer,
+        }
+    }
+
     /// That nobody takes what is offered in a rendezvous.
     fn unheard(&mut self, channel: &Expr, args: &[Expr]) -> Result<(), Stop> {
-        let Some(channel) = self.channel(channel)? else {
-            return Ok(());
+        let channel = match self.channel(channel) {
+            Ok(Some(channel)) => channel,
+            Ok(None) | Err(Stop::Impossible) => return Ok(()),
+            Err(stop) => return Err(stop),
         };
         let Channel { kind, lost, lost_fields, .. } = &self.know.channels[channel];
         if kind.capacity > 0 || *lost || lost_fields.contains(&true) {
             return Ok(());
         }
-        let Kind::Offer(channel, message) = self.offer(channel, false, args)? else {
-            return Ok(());
+        let (channel, message) = match self.offer(channel, false, args) {
+            Ok(Kind::Offer(channel, message)) => (channel, message),
+            Ok(_) | Err(Stop::Impossible) => return Ok(()),
+            Err(stop) => return Err(stop),
         };
         for process in (0..self.know.processes.len()).filter(|it| *it != self.process) {
             self.ops
@@ -159,7 +178,7 @@ impl<'k, 'p> Walk<'k, 'p> {
         for id in state.transition_ids() {
             let other = program.transition(id);
             let counts = other.escape == transition.escape && !matches!(other.action, Action::Else);
-            if counts && self.guard(&other.action)? == Some(true) {
+            if counts && self.maybe_possible(&other.action)? == Some(true) {
                 return Err(Stop::Impossible);
             }
         }
@@ -314,6 +333,9 @@ impl<'k, 'p> Walk<'k, 'p> {
                 }
             }
             Action::Assert(condition) => {
+                if !self.know.assertions && !is_harmless(condition) {
+                    self.mistake();
+                }
                 if self.know.assertions {
                     self.wrong |= match self.eval(condition)? {
                         Some(value) => value == 0,
@@ -358,7 +380,10 @@ impl<'k, 'p> Walk<'k, 'p> {
                 let inner = program.transition(id);
                 let possible = match self.guard(&inner.action)? {
                     Some(possible) => possible,
-                    None => self.choices.choose(2) == 1,
+                    None => {
+                        self.sure = false;
+                        self.choices.choose(2) == 1
+                    }
                 };
                 if possible {
                     chosen = Some(inner);
@@ -462,6 +487,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             return Ok(Kind::Alone);
         };
         let (wanted, sure) = self.wanted(channel, args)?;
+        self.sure &= sure;
         let is_rendezvous = self.know.channels[channel].kind.capacity == 0;
         let keeps_some = self.know.channels[channel].lost_fields.contains(&false);
         if random && !is_rendezvous && !sure && keeps_some {
@@ -532,6 +558,10 @@ impl<'k, 'p> Walk<'k, 'p> {
                 InitStep::Store(place, value) => {
                     let value = self.eval(value)?;
                     self.set(place, value)?;
+                }
+                // The numbers of channels depend on who is there.
+                InitStep::NewChannel(..) if !self.know.loose => {
+                    return Err(self.know.lose_channels());
                 }
                 InitStep::NewChannel(place, _) => self.set(place, None)?,
             }
