@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_program::ir::{
-    Action, BodyId, Expr, InitStep, Place, ReceiveArg, StateId, Transition,
+    Action, BinaryOp, BodyId, Expr, InitStep, Place, ReceiveArg, StateId, Transition,
 };
 use spinward_program::touches::each_step;
 
@@ -599,8 +599,13 @@ impl<'k, 'p> Walk<'k, 'p> {
 /// Whether nothing goes wrong when a value is computed.
 fn is_harmless(expr: &Expr) -> bool {
     match expr {
-        Expr::Const(_) | Expr::Pid => true,
+        Expr::Const(_) | Expr::Pid | Expr::ProcessCount | Expr::Timeout => true,
         Expr::Load(place) => place.indexes.is_empty(),
+        Expr::Unary(_, a) => is_harmless(a),
+        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => false,
+        Expr::Binary(_, a, b) => is_harmless(a) && is_harmless(b),
+        Expr::Conditional(c, a, b) => [c, a, b].into_iter().all(|it| is_harmless(it)),
+        Expr::RemoteLabel { pid, .. } => pid.as_deref().is_none_or(is_harmless),
         _ => false,
     }
 }
