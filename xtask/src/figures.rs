@@ -11,7 +11,7 @@ use clap::Args;
 use spinward::{Check, Model, Optimize, Por, Property, Search, Verdict};
 use spinward_guide::NEVER;
 
-use crate::distances::{Graph, machine};
+use crate::distances::{estimates, machine, truth};
 use crate::generate::network::{Size, network};
 use crate::plot::{Plot, Series};
 use crate::project_root;
@@ -82,11 +82,11 @@ fn accuracy(model: &str, invariant: &str, title: &str, guides: &[&str]) -> Resul
     let path = project_root().join(format!("models/{model}.pml"));
     let text = fs::read_to_string(&path).with_context(|| format!("no {}", path.display()))?;
     let machine = machine(&path, text, invariant)?;
-    let graph = Graph::of(&machine);
-    println!("{model}: {} states, {} transitions", graph.states.len(), graph.edges.len());
+    let truth = truth(&machine)?;
+    println!("{model}: {} states, {} transitions", truth.states.len(), truth.edges.len());
     let line = |guide: &&str| -> Result<Series> {
-        let estimates = graph.estimates(&machine, guide)?;
-        Ok(Series { name: (*guide).to_owned(), points: lacking(&graph.distances, &estimates) })
+        let estimates = estimates(&machine, &truth, guide)?;
+        Ok(Series { name: (*guide).to_owned(), points: lacking(&truth.distances, &estimates) })
     };
     Ok(Plot {
         title: title.to_owned(),

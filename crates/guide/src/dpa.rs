@@ -8,13 +8,10 @@
 //!
 //! *Cost*: made once, before the search. Then a look into a table for each two parts that were merged.
 
-use spinward_machine::Machine;
-
 use crate::abstraction::order::Order;
-use crate::abstraction::parts::Parts;
 use crate::abstraction::shrink::Refine;
-use crate::abstraction::{Abstraction, Plan};
-use crate::{Entry, Guide, Misfit, Room, Subject, Way};
+use crate::abstraction::{Abstraction, Image, Plan};
+use crate::{Entry, Misfit};
 
 const NAME: &str = "dpa";
 
@@ -31,9 +28,7 @@ pub const ENTRY: Entry = Entry {
     consistent: true,
     build: |subject, argument| {
         let plan = plan(argument.unwrap_or_default())?;
-        let parts = Parts::new(subject)
-            .map_err(|why| Misfit::Property { guide: NAME, why: format!("does not fit: {why}") })?;
-        Ok(Box::new(Dpa::new(subject, parts, plan)))
+        Ok(Box::new(Image::new(subject, NAME, |system| Abstraction::new(system, plan))?))
     },
 };
 
@@ -55,45 +50,4 @@ fn plan(argument: &str) -> Result<Plan, Misfit> {
         }
     }
     Ok(plan)
-}
-
-struct Dpa<'m> {
-    machine: &'m Machine,
-    /// No state stands for others: their estimates may differ.
-    told_apart: bool,
-    parts: Parts,
-    wanted: Vec<bool>,
-    abstraction: Abstraction,
-}
-
-impl<'m> Dpa<'m> {
-    fn new(subject: &Subject<'m>, mut parts: Parts, plan: Plan) -> Self {
-        let system = std::mem::take(&mut parts.system);
-        let count = system.parts.len();
-        let abstraction = Abstraction::new(system, plan);
-        let wanted = (0..count).map(|part| abstraction.uses(part)).collect();
-        let (machine, told_apart) = (subject.machine, !subject.symmetric);
-        Self { machine, told_apart, parts, wanted, abstraction }
-    }
-}
-
-impl Guide for Dpa<'_> {
-    fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
-        match self.parts.values(self.machine, state, &self.wanted, room) {
-            Some(()) => self.abstraction.distance(&mut room.values),
-            None => 0,
-        }
-    }
-
-    fn is_admissible(&self) -> bool {
-        true
-    }
-
-    fn is_consistent(&self) -> bool {
-        self.told_apart
-    }
-
-    fn rules_out(&self) -> bool {
-        self.parts.harmless && self.told_apart
-    }
 }

@@ -26,6 +26,7 @@ mod message;
 mod none;
 mod pdb;
 mod term;
+pub mod truth;
 
 use std::fmt;
 use std::str::FromStr;

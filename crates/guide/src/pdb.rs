@@ -12,11 +12,8 @@
 //!
 //! *Cost*: tables of at most as many states as asked for in each pattern, made before the search.
 
-use spinward_machine::Machine;
-
-use crate::abstraction::Patterns;
-use crate::abstraction::parts::Parts;
-use crate::{Entry, Guide, Misfit, Room, Way};
+use crate::abstraction::{Image, Patterns};
+use crate::{Entry, Misfit};
 
 const NAME: &str = "pdb";
 
@@ -40,39 +37,6 @@ pub const ENTRY: Entry = Entry {
             let argument = argument.unwrap_or_default().to_owned();
             Misfit::Argument { guide: NAME, takes: TAKES, argument }
         })?;
-        let mut parts = Parts::new(subject)
-            .map_err(|why| Misfit::Property { guide: NAME, why: format!("does not fit: {why}") })?;
-        let patterns = Patterns::new(&std::mem::take(&mut parts.system), states);
-        let (machine, told_apart) = (subject.machine, !subject.symmetric);
-        Ok(Box::new(Pdb { machine, told_apart, parts, patterns }))
+        Ok(Box::new(Image::new(subject, NAME, |system| Patterns::new(&system, states))?))
     },
 };
-
-struct Pdb<'m> {
-    machine: &'m Machine,
-    /// No state stands for others: their estimates may differ.
-    told_apart: bool,
-    parts: Parts,
-    patterns: Patterns,
-}
-
-impl Guide for Pdb<'_> {
-    fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
-        match self.parts.values(self.machine, state, self.patterns.uses(), room) {
-            Some(()) => self.patterns.distance(&mut room.values),
-            None => 0,
-        }
-    }
-
-    fn is_admissible(&self) -> bool {
-        true
-    }
-
-    fn is_consistent(&self) -> bool {
-        self.told_apart
-    }
-
-    fn rules_out(&self) -> bool {
-        self.parts.harmless && self.told_apart
-    }
-}

@@ -1,14 +1,12 @@
 //! What guides promise, in every state of small models: by brute force.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use spinward_guide::truth::Truth;
 use spinward_guide::{GUIDES, NEVER, Room, Subject, Target, Wanted, Way};
-use spinward_machine::system::length;
-use spinward_machine::{Flow, Follower, Machine, Options, Product, Sink, Step, System, Violation};
+use spinward_machine::{Follower, Machine, Options, Product};
 use spinward_program::Program;
 use spinward_promela::load_text;
 use spinward_property::translate;
@@ -25,130 +23,33 @@ const ABSTRACTIONS: &[&str] = &[
     "max(dpa(n=5),fsm-sum)",
 ];
 
-/// All states of a system, and how far each is from an error that guides know of.
-struct Graph {
-    states: Vec<Vec<u8>>,
-    /// From, to, and by how many steps.
-    edges: Vec<(usize, usize, u32)>,
-    distances: Vec<u32>,
-    /// By state: whether anything at all goes wrong there or later, a run-time error too.
-    doomed: Vec<bool>,
-}
-
-#[derive(Default)]
-struct Collected {
-    successors: Vec<(Vec<u8>, u32)>,
-    /// How far the nearest error is.
-    wrong: Option<u32>,
-    /// Whether there is any, a run-time error too.
-    any: bool,
-}
-
-impl Sink for Collected {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        self.successors.push((state.to_vec(), length(steps) as u32));
-        Flow::Continue(())
+/// Holds the estimates of all guides against what they promise; how many of them are more than nothing.
+fn hold(truth: &Truth, subject: &Subject<'_>, name: &str) -> u64 {
+    let mut useful = 0;
+    let names = GUIDES.iter().map(|it| it.name).filter(|name| *name != "max");
+    for text in names.chain(ABSTRACTIONS.iter().copied()) {
+        let wanted: Wanted = text.parse().unwrap();
+        let entry = wanted.entry();
+        let Ok(guide) = wanted.build(subject) else {
+            continue;
+        };
+        let promised = (entry.admissible, entry.consistent);
+        assert_eq!((guide.is_admissible(), guide.is_consistent()), promised);
+        let estimates = truth.estimates(&*guide);
+        for (state, (&estimate, &distance)) in estimates.iter().zip(&truth.distances).enumerate() {
+            let is_fine = !guide.is_admissible() || estimate <= distance;
+            let is_wrong = guide.rules_out() && estimate == NEVER && truth.doomed[state];
+            assert!(!is_wrong, "{name}, {text}: state {state} is not ruled out");
+            assert!(is_fine, "{name}, {text}: {estimate} > {distance} in state {state}");
+            useful += u64::from(guide.is_admissible() && estimate > 0 && estimate != NEVER);
+        }
+        for &(from, to, steps) in &truth.edges {
+            let (from, to) = (estimates[from], estimates[to]);
+            let is_fine = !guide.is_consistent() || from <= to.saturating_add(steps);
+            assert!(is_fine, "{name}, {text}: {from} > {steps} + {to}");
+        }
     }
-
-    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        self.any = true;
-        if !matches!(violation, Violation::Runtime(..)) {
-            let steps = length(steps) as u32;
-            self.wrong = Some(self.wrong.map_or(steps, |known| known.min(steps)));
-        }
-        Flow::Continue(())
-    }
-}
-
-impl Graph {
-    /// None if there are too many states.
-    fn of<S: System>(system: &S) -> Option<Self> {
-        let mut scratch = system.scratch();
-        let mut initial = Vec::new();
-        system.initial(&mut initial);
-        let mut numbers = HashMap::from([(initial.clone(), 0)]);
-        let mut states = vec![initial];
-        let (mut edges, mut wrong, mut doomed) = (Vec::new(), Vec::new(), Vec::new());
-        let mut next = 0;
-        while let Some(state) = states.get(next).cloned() {
-            let mut collected = Collected::default();
-            let _ = system.expand(&state, &mut scratch, &mut collected);
-            wrong.push(collected.wrong);
-            doomed.push(collected.any);
-            for (to, steps) in collected.successors {
-                let count = states.len();
-                let number = *numbers.entry(to.clone()).or_insert(count);
-                if number == count {
-                    states.push(to);
-                }
-                edges.push((next, number, steps));
-            }
-            next += 1;
-            if states.len() > MAX_STATES {
-                return None;
-            }
-        }
-        let mut before = vec![Vec::new(); states.len()];
-        edges.iter().for_each(|&(from, to, steps)| before[to].push((from, steps)));
-        let mut distances: Vec<u32> = wrong.iter().map(|it| it.unwrap_or(NEVER)).collect();
-        let seeds = distances.iter().enumerate().filter(|(_, it)| **it != NEVER);
-        let mut open: BinaryHeap<_> = seeds.map(|(state, &it)| Reverse((it, state))).collect();
-        while let Some(Reverse((distance, state))) = open.pop() {
-            if distance > distances[state] {
-                continue;
-            }
-            for &(from, steps) in &before[state] {
-                if distance + steps < distances[from] {
-                    distances[from] = distance + steps;
-                    open.push(Reverse((distance + steps, from)));
-                }
-            }
-        }
-        let mut open: Vec<usize> = (0..states.len()).filter(|it| doomed[*it]).collect();
-        while let Some(state) = open.pop() {
-            for &(from, _) in &before[state] {
-                if !std::mem::replace(&mut doomed[from], true) {
-                    open.push(from);
-                }
-            }
-        }
-        Some(Self { states, edges, distances, doomed })
-    }
-
-    /// Holds the estimates of all guides against what they promise; how many of them are more than nothing.
-    fn check(&self, subject: &Subject<'_>, name: &str) -> u64 {
-        let mut useful = 0;
-        let names = GUIDES.iter().map(|it| it.name).filter(|name| *name != "max");
-        for text in names.chain(ABSTRACTIONS.iter().copied()) {
-            let wanted: Wanted = text.parse().unwrap();
-            let entry = wanted.entry();
-            let Ok(guide) = wanted.build(subject) else {
-                continue;
-            };
-            let promised = (entry.admissible, entry.consistent);
-            assert_eq!((guide.is_admissible(), guide.is_consistent()), promised);
-            let mut room = Room::default();
-            let estimates: Vec<_> = self
-                .states
-                .iter()
-                .map(|state| guide.estimate(state, Way::default(), &mut room))
-                .collect();
-            for (state, (&estimate, &distance)) in estimates.iter().zip(&self.distances).enumerate()
-            {
-                let is_fine = !guide.is_admissible() || estimate <= distance;
-                let is_wrong = guide.rules_out() && estimate == NEVER && self.doomed[state];
-                assert!(!is_wrong, "{name}, {text}: state {state} is not ruled out");
-                assert!(is_fine, "{name}, {text}: {estimate} > {distance} in state {state}");
-                useful += u64::from(guide.is_admissible() && estimate > 0 && estimate != NEVER);
-            }
-            for &(from, to, steps) in &self.edges {
-                let (from, to) = (estimates[from], estimates[to]);
-                let is_fine = !guide.is_consistent() || from <= to.saturating_add(steps);
-                assert!(is_fine, "{name}, {text}: {from} > {steps} + {to}");
-            }
-        }
-        useful
-    }
+    useful
 }
 
 fn program(path: &Path, text: &str, conditions: &[&str]) -> Arc<Program> {
@@ -174,9 +75,9 @@ fn check(path: &Path, text: &str, conditions: &[&str]) -> Option<u64> {
         ..Options::default()
     };
     let machine = Machine::new(program, options, Arc::new(AtomicBool::new(false))).ok()?;
-    let graph = Graph::of(&machine)?;
+    let truth = Truth::of(&machine, MAX_STATES)?;
     let subject = Subject { machine: &machine, follower: None, target: None, symmetric: false };
-    Some(graph.check(&subject, &path.display().to_string()))
+    Some(hold(&truth, &subject, &path.display().to_string()))
 }
 
 #[test]
@@ -295,14 +196,14 @@ fn promises_are_kept_for_formulas() {
         let options = Options { watched: formula.atoms.clone(), ..Options::default() };
         let stop = Arc::new(AtomicBool::new(false));
         let machine = Machine::new(program.clone(), options, stop).unwrap();
-        let graph = Graph::of(&Product::new(&machine, &follower)).unwrap();
+        let truth = Truth::of(&Product::new(&machine, &follower), MAX_STATES).unwrap();
         let subject = Subject {
             machine: &machine,
             follower: Some(&follower),
             target: None,
             symmetric: false,
         };
-        assert!(graph.check(&subject, &formula.text) > 0, "{}", formula.text);
+        assert!(hold(&truth, &subject, &formula.text) > 0, "{}", formula.text);
     }
 }
 
@@ -314,20 +215,20 @@ fn who_knows_a_state_to_come_to_goes_towards_it() {
     let program = program(Path::new("model.pml"), text, &[]);
     let stop = Arc::new(AtomicBool::new(false));
     let machine = Machine::new(program, Options::default(), stop).unwrap();
-    let graph = Graph::of(&machine).unwrap();
+    let truth = Truth::of(&machine, MAX_STATES).unwrap();
     // After `x = 4`, `run Q()`, `x = 1` and `x = 2`; Q can go on, and so can P.
     let places = |state: &[u8]| -> Vec<usize> {
         let processes = machine.view(state).processes.into_iter();
         processes.map(|it| usize::from(it.state.0)).collect()
     };
-    let first = graph.states[0].clone();
+    let first = truth.states[0].clone();
     let is_target = |state: &&Vec<u8>| {
         let view = machine.view(state);
         view.processes.len() == 2
             && view.globals == [2]
             && places(state)[0] == places(&first)[0] + 2
     };
-    let state = graph.states.iter().find(is_target).unwrap();
+    let state = truth.states.iter().find(is_target).unwrap();
     let target = Target::new(&machine, state.clone());
     let estimate = |name: &str, state: &[u8], target| {
         let subject = Subject { machine: &machine, follower: None, target, symmetric: false };

@@ -235,10 +235,11 @@ mod tests {
     use std::path::Path;
 
     use spinward_guide::NEVER;
+    use spinward_guide::truth::Truth;
     use spinward_machine::Machine;
 
     use super::*;
-    use crate::distances::{Graph, machine};
+    use crate::distances::{estimates, machine, truth};
 
     const SMALL: Size = Size { processes: 3, min_states: 3, max_states: 5, goals: None };
     const USUAL: Size = Size { processes: 7, min_states: 3, max_states: 10, goals: Some(4) };
@@ -293,13 +294,13 @@ mod tests {
 
     /// Holds what a guide estimates against what it promises, and against the distances themselves if it
     /// has room for all of the network.
-    fn hold(seed: u64, machine: &Machine, graph: &Graph, guide: &str, exact: bool) {
-        let estimates = graph.estimates(machine, guide).unwrap();
-        for (state, (&estimate, &distance)) in estimates.iter().zip(&graph.distances).enumerate() {
+    fn hold(seed: u64, machine: &Machine, truth: &Truth, guide: &str, exact: bool) {
+        let estimates = estimates(machine, truth, guide).unwrap();
+        for (state, (&estimate, &distance)) in estimates.iter().zip(&truth.distances).enumerate() {
             let is_fine = if exact { estimate == distance } else { estimate <= distance };
             assert!(is_fine, "seed {seed}, {guide}: {estimate} for {distance} in state {state}");
         }
-        for &(from, to, steps) in &graph.edges {
+        for &(from, to, steps) in &truth.edges {
             let (before, after) = (estimates[from], estimates[to]);
             let is_fine = before <= after.saturating_add(steps);
             assert!(is_fine, "seed {seed}, {guide}: {before} > {steps} + {after} in state {from}");
@@ -313,12 +314,12 @@ mod tests {
             let network = small(seed);
             let path = Path::new("network.pml");
             let machine = machine(path, network.to_string(), &network.invariant()).unwrap();
-            let graph = Graph::of(&machine);
-            with_a_way += u32::from(graph.distances[0] != NEVER);
+            let truth = truth(&machine).unwrap();
+            with_a_way += u32::from(truth.distances[0] != NEVER);
             for guide in ["dpa(n=2)", "dpa(n=5)", "dpa(n=20)", "pdb(n=30)"] {
-                hold(seed, &machine, &graph, guide, false);
+                hold(seed, &machine, &truth, guide, false);
             }
-            hold(seed, &machine, &graph, "dpa(n=1000000)", true);
+            hold(seed, &machine, &truth, "dpa(n=1000000)", true);
         }
         assert!(with_a_way >= 500, "the error can be reached in {with_a_way} networks only");
     }

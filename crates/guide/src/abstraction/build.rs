@@ -9,7 +9,7 @@ use std::collections::btree_map::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_program::ir::{Expr, Scalar};
 
-use super::explore::{Explorer, MAX_WAYS, Ways};
+use super::explore::{Explorer, Ways};
 use super::knowledge::{Choices, Kind, Local, Message, Op, Site, Stop};
 use super::parts::View;
 use super::system::{Moves, Part, System};
@@ -325,27 +325,22 @@ impl<'e, 'p> Build<'e, 'p> {
 
     /// The watcher may move where conditions have values.
     fn when(&mut self, literals: &[(&Expr, bool)], moves: Moves) -> Result<(), Stop> {
-        let mut choices = Choices::default();
-        loop {
-            let walk = Walk::new(self.explorer.know, &mut choices, usize::MAX, None);
-            match walk.holds(literals.iter().copied()) {
-                Ok(ops) => {
-                    let mut event = Event::default();
-                    self.add_ops(&mut event, &ops.into_iter().collect::<Vec<_>>());
-                    event.moves.insert(self.watcher(), moves.clone());
-                    self.events.push(event);
-                }
-                Err(Stop::Impossible) => {}
-                Err(Stop::Restart) => return Err(Stop::Restart),
-            }
-            let goes_on = choices.next();
-            if choices.tried > MAX_WAYS {
-                return Err(choices.lose_global(self.explorer.know));
-            }
-            if !goes_on {
-                return Ok(());
-            }
+        let mut all = Vec::new();
+        Choices::each(
+            self.explorer.know,
+            None,
+            |know, choices| {
+                Walk::new(know, choices, usize::MAX, None).holds(literals.iter().copied())
+            },
+            |_, ops| all.push(ops.into_iter().collect::<Vec<_>>()),
+        )?;
+        for ops in all {
+            let mut event = Event::default();
+            self.add_ops(&mut event, &ops);
+            event.moves.insert(self.watcher(), moves.clone());
+            self.events.push(event);
         }
+        Ok(())
     }
 
     /// The watcher asks all processes, one after the other, whether they can move.
@@ -359,28 +354,18 @@ impl<'e, 'p> Build<'e, 'p> {
                     .as_ref()
                     .is_some_and(|it| !program.automaton(it.body).state(it.control).end);
                 let at = self.number(process, &local);
-                let mut choices = Choices::default();
-                loop {
-                    let walk = Walk::new(self.explorer.know, &mut choices, process, local.clone());
-                    match walk.blocked() {
-                        Ok(ops) => {
-                            let ops: Vec<_> = ops.into_iter().collect();
-                            let moves = waiting.entry((ops, unfinished)).or_default();
-                            if moves.last() != Some(&(at, at)) {
-                                moves.push((at, at));
-                            }
+                Choices::each(
+                    self.explorer.know,
+                    None,
+                    |know, choices| Walk::new(know, choices, process, local.clone()).blocked(),
+                    |_, ops| {
+                        let ops: Vec<_> = ops.into_iter().collect();
+                        let moves = waiting.entry((ops, unfinished)).or_default();
+                        if moves.last() != Some(&(at, at)) {
+                            moves.push((at, at));
                         }
-                        Err(Stop::Impossible) => {}
-                        Err(Stop::Restart) => return Err(Stop::Restart),
-                    }
-                    let goes_on = choices.next();
-                    if choices.tried > MAX_WAYS {
-                        return Err(choices.lose_global(self.explorer.know));
-                    }
-                    if !goes_on {
-                        break;
-                    }
-                }
+                    },
+                )?;
             }
             for ((ops, unfinished), moves) in waiting {
                 let mut event = Event::default();

@@ -16,9 +16,6 @@ use crate::Subject;
 /// Local states of a process.
 const MAX_LOCALS: usize = 2048;
 
-/// Ways of a statement from a local state.
-pub const MAX_WAYS: usize = 1 << 14;
-
 /// Ways that are looked at in all.
 const MAX_WORK: usize = 1_000_000;
 
@@ -208,31 +205,19 @@ impl Explorer<'_, '_> {
         while let Some(local) = open.pop() {
             for id in program.automaton(local.body).state(local.control).transition_ids() {
                 let transition = program.transition(id);
-                let mut choices = Choices::default();
-                loop {
-                    let walk = Walk::new(self.know, &mut choices, process, Some(local.clone()));
-                    match walk.take(transition) {
-                        Ok(way) => {
-                            let new = way
-                                .to
-                                .iter()
-                                .filter(|to| !self.know.processes[process].contains(*to));
-                            open.extend(new.cloned());
-                            way.to.iter().for_each(|to| self.know.add_local(process, to));
-                            tell(local.clone(), way);
-                        }
-                        Err(Stop::Impossible) => {}
-                        Err(Stop::Restart) => return Err(Stop::Restart),
-                    }
-                    let goes_on = choices.next();
-                    if choices.tried > MAX_WAYS {
-                        return Err(choices.lose(self.know, transition));
-                    }
-                    if !goes_on {
-                        break;
-                    }
-                }
-                *self.work += choices.tried;
+                *self.work += Choices::each(
+                    self.know,
+                    Some(transition),
+                    |know, choices| {
+                        Walk::new(know, choices, process, Some(local.clone())).take(transition)
+                    },
+                    |know, way| {
+                        let is_new = |to: &&Local| !know.processes[process].contains(*to);
+                        open.extend(way.to.iter().filter(is_new).cloned());
+                        way.to.iter().for_each(|to| know.add_local(process, to));
+                        tell(local.clone(), way);
+                    },
+                )?;
             }
             if self.know.processes[process].len() > MAX_LOCALS {
                 return Err(self.lose_local(process));

@@ -143,6 +143,9 @@ pub struct Knowledge<'p> {
 /// Values of a global that are kept track of.
 const MAX_VALUES: usize = 256;
 
+/// Ways of a statement from a local state.
+const MAX_WAYS: usize = 1 << 14;
+
 /// Messages of a channel that are told apart.
 const MAX_MESSAGES: usize = 64;
 
@@ -271,7 +274,6 @@ pub struct Choices {
     at: usize,
     /// The global with the most values that was asked for.
     pub widest: Option<(usize, u32)>,
-    pub tried: usize,
 }
 
 impl Choices {
@@ -286,31 +288,40 @@ impl Choices {
         self.script[self.at - 1].0
     }
 
-    /// That there are too many answers: of what asks for them less is kept track of, or it is not followed.
-    pub fn lose(&self, know: &mut Knowledge<'_>, transition: &Transition) -> Stop {
-        match (self.widest, &transition.action) {
-            (None, Action::DStep { entry }) => {
-                know.opaque.insert((transition.body, *entry));
+    /// Calls `walk` with each of the answers to what is not known, and `tell` with what comes of it; says how many there
+    /// are. If they are too many, less is kept track of, or what asks for them is not followed: a statement, or a condition.
+    pub fn each<'p, T>(
+        know: &mut Knowledge<'p>,
+        asking: Option<&Transition>,
+        mut walk: impl FnMut(&mut Knowledge<'p>, &mut Self) -> Result<T, Stop>,
+        mut tell: impl FnMut(&mut Knowledge<'p>, T),
+    ) -> Result<usize, Stop> {
+        let mut choices = Self::default();
+        for tried in 1..=MAX_WAYS {
+            match walk(know, &mut choices) {
+                Ok(way) => tell(know, way),
+                Err(Stop::Impossible) => {}
+                Err(Stop::Restart) => return Err(Stop::Restart),
+            }
+            if !choices.next() {
+                return Ok(tried);
+            }
+        }
+        Err(match (choices.widest, asking.map(|it| (it.body, &it.action))) {
+            (Some((_, offset)), _) => know.lose_global(offset),
+            (None, Some((body, Action::DStep { entry }))) => {
+                know.opaque.insert((body, *entry));
                 Stop::Restart
             }
-            _ => self.lose_global(know),
-        }
-    }
-
-    /// The same, where no statement asks.
-    pub fn lose_global(&self, know: &mut Knowledge<'_>) -> Stop {
-        match self.widest {
-            Some((_, offset)) => know.lose_global(offset),
-            None => {
-                know.refused = Some("a condition can be true in too many ways".into());
+            _ => {
+                know.refused = Some("a statement can go on in too many ways".into());
                 Stop::Restart
             }
-        }
+        })
     }
 
     /// Goes on to the next answers, if there are any.
-    pub fn next(&mut self) -> bool {
-        self.tried += 1;
+    fn next(&mut self) -> bool {
         self.at = 0;
         while let Some((answer, of)) = self.script.last_mut() {
             *answer += 1;

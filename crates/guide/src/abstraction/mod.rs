@@ -14,16 +14,19 @@
 
 mod build;
 mod explore;
+mod image;
 mod knowledge;
 mod labels;
 mod merge;
 pub mod order;
-pub mod parts;
+mod parts;
 pub mod shrink;
-pub mod system;
+mod system;
 mod values;
 mod walk;
 
+pub use image::Image;
+use image::Tables;
 pub use knowledge::Local;
 use merge::{NOWHERE, merge};
 use order::Order;
@@ -117,9 +120,10 @@ impl Abstraction {
         });
         Self { ends: left.collect(), merged }
     }
+}
 
-    /// The distance, given the values of all parts; room for more behind them is needed.
-    pub fn distance(&self, values: &mut Vec<u32>) -> u32 {
+impl Tables for Abstraction {
+    fn distance(&self, values: &mut Vec<u32>) -> u32 {
         for Merged { parts: (a, b), width, table } in &self.merged {
             let (a, b) = (values[*a], values[*b]);
             let both = if a == NOWHERE || b == NOWHERE {
@@ -136,8 +140,7 @@ impl Abstraction {
         distances.max().unwrap_or(0)
     }
 
-    /// Which parts of the model are looked at.
-    pub fn uses(&self, part: usize) -> bool {
+    fn uses(&self, part: usize) -> bool {
         self.merged.iter().any(|it| it.parts.0 == part || it.parts.1 == part)
             || self.ends.iter().any(|it| it.0 == part)
     }
@@ -186,14 +189,14 @@ impl Patterns {
         }
         Self { patterns, uses }
     }
+}
 
-    /// Which parts are looked at.
-    pub fn uses(&self) -> &[bool] {
-        &self.uses
+impl Tables for Patterns {
+    fn uses(&self, part: usize) -> bool {
+        self.uses[part]
     }
 
-    /// The distance, given the values of those parts; they are changed behind their end.
-    pub fn distance(&self, values: &mut Vec<u32>) -> u32 {
+    fn distance(&self, values: &mut Vec<u32>) -> u32 {
         let parts = values.len();
         let (mut most, mut sum) = (0, 0_u32);
         for (alone, more) in &self.patterns {

@@ -1,0 +1,65 @@
+//! A guide by tables that were made of the parts of a model.
+
+use spinward_machine::Machine;
+
+use super::parts::Parts;
+use super::system::System;
+use crate::{Guide, Misfit, Room, Subject, Way};
+
+/// Tells distances by the values of parts.
+pub trait Tables: Send + Sync {
+    /// Whether a part is looked at.
+    fn uses(&self, part: usize) -> bool;
+
+    /// The distance, given the values of all parts that are looked at; there may be others behind them afterwards.
+    fn distance(&self, values: &mut Vec<u32>) -> u32;
+}
+
+/// An image of a model.
+pub struct Image<'m, T> {
+    machine: &'m Machine,
+    /// No state stands for others: their estimates may differ.
+    told_apart: bool,
+    parts: Parts,
+    uses: Vec<bool>,
+    tables: T,
+}
+
+impl<'m, T: Tables> Image<'m, T> {
+    /// Takes a model apart and makes tables of it, for a guide of that name.
+    pub fn new(
+        subject: &Subject<'m>,
+        guide: &'static str,
+        make: impl FnOnce(System) -> T,
+    ) -> Result<Self, Misfit> {
+        let refusal = |why| Misfit::Property { guide, why: format!("does not fit: {why}") };
+        let mut parts = Parts::new(subject).map_err(refusal)?;
+        let system = std::mem::take(&mut parts.system);
+        let count = system.parts.len();
+        let tables = make(system);
+        let uses = (0..count).map(|part| tables.uses(part)).collect();
+        let (machine, told_apart) = (subject.machine, !subject.symmetric);
+        Ok(Self { machine, told_apart, parts, uses, tables })
+    }
+}
+
+impl<T: Tables> Guide for Image<'_, T> {
+    fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
+        match self.parts.values(self.machine, state, &self.uses, room) {
+            Some(()) => self.tables.distance(&mut room.values),
+            None => 0,
+        }
+    }
+
+    fn is_admissible(&self) -> bool {
+        true
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.told_apart
+    }
+
+    fn rules_out(&self) -> bool {
+        self.parts.harmless && self.told_apart
+    }
+}
