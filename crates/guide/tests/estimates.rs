@@ -170,6 +170,19 @@ fn promises_are_kept_where_it_is_difficult() {
              active proctype I() { byte i; do :: i < 2 -> i++; run P(i); q?_; (_nr_pr == 1) :: else -> break od }",
             &["x < 2"],
         ),
+        // A channel is gone with its owner, but not its number.
+        (
+            "chan c = [1] of { chan }; byte x;
+             active proctype P() { chan known; c?known; x++; known!1 }
+             active proctype Q() { chan mine = [1] of { bit }; c!mine }",
+            &["x < 1"],
+        ),
+        // Values come to light while a statement is looked at that asks for them.
+        (
+            "byte g; bit b, d; chan c = [0] of { byte, bit };
+             active proctype P() { b = b + g; g = 3; c!b, 1; c?d, g }",
+            &["g < 3"],
+        ),
     ];
     for (number, (text, conditions)) in models.into_iter().enumerate() {
         let path = PathBuf::from(format!("model {number}"));
@@ -204,6 +217,24 @@ fn promises_are_kept_for_formulas() {
             symmetric: false,
         };
         assert!(hold(&truth, &subject, &formula.text) > 0, "{}", formula.text);
+    }
+}
+
+/// All conditions of a formula are asked for, also one that never becomes true.
+#[test]
+fn a_condition_without_a_value_is_a_mistake() {
+    let text = "bit y; active proctype P() { skip } ltl l { (y == 0) W (1 / y) }";
+    let program = program(Path::new("model.pml"), text, &[]);
+    let formula = &program.formulas[0];
+    let follower = Follower::new(translate(&formula.temporal.not()).unwrap(), true);
+    let options = Options { watched: formula.atoms.clone(), ..Options::default() };
+    let stop = Arc::new(AtomicBool::new(false));
+    let machine = Machine::new(program.clone(), options, stop).unwrap();
+    let subject =
+        Subject { machine: &machine, follower: Some(&follower), target: None, symmetric: false };
+    for guide in ["dpa", "pdb"] {
+        let misfit = guide.parse::<Wanted>().unwrap().build(&subject).err().unwrap().to_string();
+        assert!(misfit.ends_with("a condition of the formula may have no value"), "{misfit}");
     }
 }
 

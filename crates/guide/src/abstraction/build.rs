@@ -297,6 +297,10 @@ impl<'e, 'p> Build<'e, 'p> {
         }
         if let Some(follower) = subject.follower {
             let harmless = std::mem::replace(&mut self.explorer.know.harmless, true);
+            // All of them are asked for in every state, also those that lead nowhere.
+            for number in &options.watched {
+                self.ask(&[(condition(*number), true)])?;
+            }
             for (state, edges) in (0..).zip(&follower.automaton().states) {
                 for edge in edges.iter().filter(|edge| edge.to != state) {
                     for cube in edge.label.cubes() {
@@ -325,6 +329,17 @@ impl<'e, 'p> Build<'e, 'p> {
 
     /// The watcher may move where conditions have values.
     fn when(&mut self, literals: &[(&Expr, bool)], moves: Moves) -> Result<(), Stop> {
+        for ops in self.ask(literals)? {
+            let mut event = Event::default();
+            self.add_ops(&mut event, &ops);
+            event.moves.insert(self.watcher(), moves.clone());
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// What must be so for conditions to have values, in all ways in which that can be.
+    fn ask(&mut self, literals: &[(&Expr, bool)]) -> Result<Vec<Vec<(Site, Vec<Op>)>>, Stop> {
         let mut all = Vec::new();
         Choices::each(
             self.explorer.know,
@@ -332,15 +347,9 @@ impl<'e, 'p> Build<'e, 'p> {
             |know, choices| {
                 Walk::new(know, choices, usize::MAX, None).holds(literals.iter().copied())
             },
-            |_, ops| all.push(ops.into_iter().collect::<Vec<_>>()),
+            |_, ops| all.push(ops.into_iter().collect()),
         )?;
-        for ops in all {
-            let mut event = Event::default();
-            self.add_ops(&mut event, &ops);
-            event.moves.insert(self.watcher(), moves.clone());
-            self.events.push(event);
-        }
-        Ok(())
+        Ok(all)
     }
 
     /// The watcher asks all processes, one after the other, whether they can move.

@@ -281,7 +281,10 @@ impl Choices {
         if of == 1 {
             return 0;
         }
-        if self.at == self.script.len() {
+        // What was learnt meanwhile may change what is asked. Then all is looked at again later, and what comes first will
+        // do.
+        if self.script.get(self.at).is_none_or(|known| known.1 != of) {
+            self.script.truncate(self.at);
             self.script.push((0, of));
         }
         self.at += 1;

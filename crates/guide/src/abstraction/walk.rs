@@ -248,6 +248,11 @@ impl<'k, 'p> Walk<'k, 'p> {
             Some(number) => {
                 let index = usize::try_from(i64::from(number) - 1).ok();
                 let found = index.filter(|it| *it < self.know.channels.len());
+                let owner = found.and_then(|it| self.know.channels[it].owner);
+                if owner.is_some_and(|owner| owner != self.process) {
+                    // Its owner may be gone, and the channel with it.
+                    self.mistake();
+                }
                 found.map(Some).ok_or_else(|| self.mistake())
             }
             None if self.know.loose => {
