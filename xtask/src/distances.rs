@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use spinward_guide::truth::Truth;
-use spinward_guide::{Subject, Wanted};
+use spinward_guide::{Patience, Subject, Wanted};
 use spinward_machine::{Machine, Options};
 
 /// A model in which a condition must hold in every state, and nothing else is asked. A formula would not
@@ -28,6 +28,12 @@ pub fn truth(machine: &Machine) -> Result<Truth> {
 
 /// What a guide estimates in each state.
 pub fn estimates(machine: &Machine, truth: &Truth, guide: &str) -> Result<Vec<u32>> {
-    let subject = Subject { machine, follower: None, target: None, symmetric: false };
+    let subject = Subject {
+        machine,
+        follower: None,
+        target: None,
+        symmetric: false,
+        patience: Patience::default(),
+    };
     Ok(truth.estimates(&*guide.parse::<Wanted>()?.build(&subject)?))
 }

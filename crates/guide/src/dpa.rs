@@ -10,7 +10,7 @@
 
 use crate::abstraction::order::Order;
 use crate::abstraction::shrink::Refine;
-use crate::abstraction::{Abstraction, Image, Plan};
+use crate::abstraction::{Abstraction, Image, Plan, bound};
 use crate::{Entry, Misfit};
 
 const NAME: &str = "dpa";
@@ -18,7 +18,7 @@ const NAME: &str = "dpa";
 /// States of a part, if not said otherwise.
 const STATES: u32 = 1000;
 
-const TAKES: &str = "takes n=STATES, order=rank|given|small, refine=near|far";
+const TAKES: &str = "n=STATES (2 or more), order=rank|given|small, refine=near|far";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
@@ -28,21 +28,25 @@ pub const ENTRY: Entry = Entry {
     consistent: true,
     build: |subject, argument| {
         let plan = plan(argument.unwrap_or_default())?;
-        Ok(Box::new(Image::new(subject, NAME, |system| Abstraction::new(system, plan))?))
+        Image::guide(subject, NAME, |system| Abstraction::new(system, plan, subject.patience))
     },
 };
 
 /// What is asked for.
 fn plan(argument: &str) -> Result<Plan, Misfit> {
     let mut plan = Plan { states: STATES, order: Order::Rank, refine: Refine::Near, whole: false };
-    for part in argument.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+    let mut seen = Vec::new();
+    for part in argument.split(',').filter(|_| !argument.is_empty()) {
         let wrong =
             || Misfit::Argument { guide: NAME, takes: TAKES, argument: argument.to_owned() };
         let (name, value) = part.split_once('=').unwrap_or(("n", part));
-        match (name.trim(), value.trim()) {
-            ("n", value) => {
-                plan.states = value.parse().ok().filter(|it| *it >= 2).ok_or_else(wrong)?;
-            }
+        let (name, value) = (name.trim(), value.trim());
+        if seen.contains(&name) {
+            return Err(wrong());
+        }
+        seen.push(name);
+        match (name, value) {
+            ("n", value) => plan.states = bound(value).ok_or_else(wrong)?,
             ("order", value) => plan.order = value.parse().map_err(|()| wrong())?,
             ("refine", "near") => plan.refine = Refine::Near,
             ("refine", "far") => plan.refine = Refine::Far,

@@ -39,7 +39,7 @@ fn mix(argument: Option<&str>) -> Result<Mix, Misfit> {
         None | Some("max") => Ok(Mix::Max),
         Some("sum") => Ok(Mix::Sum),
         Some(other) => {
-            let (takes, argument) = ("takes 'sum' or 'max'", other.to_owned());
+            let (takes, argument) = ("'sum' or 'max'", other.to_owned());
             Err(Misfit::Argument { guide: NAME, takes, argument })
         }
     }

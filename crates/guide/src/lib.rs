@@ -24,6 +24,7 @@ mod interleaving;
 mod max;
 mod message;
 mod none;
+mod patience;
 mod pdb;
 mod term;
 pub mod truth;
@@ -38,6 +39,7 @@ use thiserror::Error;
 use crate::abstraction::Local;
 
 pub use none::Unguided;
+pub use patience::Patience;
 
 /// The estimate for a state from which nothing wrong can come any more.
 pub const NEVER: u32 = u32::MAX;
@@ -111,6 +113,8 @@ pub struct Subject<'a> {
     pub target: Option<&'a Target>,
     /// Whether a state stands for all that differ only in who is who among processes that are alike.
     pub symmetric: bool,
+    /// What may be spent on it.
+    pub patience: Patience<'a>,
 }
 
 /// A state to come to.
@@ -139,8 +143,14 @@ pub enum Misfit {
         /// The name.
         name: String,
     },
+    /// Its argument has no end.
+    #[error("the parentheses of '{text}' do not close")]
+    Open {
+        /// What was asked for.
+        text: String,
+    },
     /// It takes no such argument.
-    #[error("the guide '{guide}' {takes}, not '{argument}'")]
+    #[error("the guide '{guide}' takes {takes}, not '{argument}'")]
     Argument {
         /// Its name.
         guide: &'static str,
@@ -255,14 +265,15 @@ impl FromStr for Wanted {
         let end = text.find(['(', '=']).unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
         let in_parentheses = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        if rest.starts_with('(') && in_parentheses.is_none() {
+            return Err(Misfit::Open { text: text.to_owned() });
+        }
         let argument = in_parentheses.or_else(|| rest.strip_prefix('=')).map(str::to_owned);
-        // Parentheses that do not close belong to no name.
-        let name = if argument.is_some() { name } else { text };
         let entry = GUIDES.iter().find(|it| it.name == name);
         let entry = entry.ok_or_else(|| Misfit::Unknown { name: name.to_owned() })?;
         if let (Some(argument), None) = (&argument, entry.argument) {
             let (guide, argument) = (entry.name, argument.clone());
-            return Err(Misfit::Argument { guide, takes: "takes no argument", argument });
+            return Err(Misfit::Argument { guide, takes: "no argument", argument });
         }
         if entry.name == max::ENTRY.name {
             max::parse(argument.as_deref().unwrap_or_default())?;
@@ -291,6 +302,19 @@ mod tests {
         assert_eq!(several.to_string().parse::<Wanted>().unwrap(), several);
         let inside = "max(dpa,fms)".parse::<Wanted>().unwrap_err().to_string();
         assert!(inside.starts_with("there is no guide 'fms'"));
-        assert!("max".parse::<Wanted>().is_err() && "max(fsm".parse::<Wanted>().is_err());
+        for (text, message) in [
+            ("max", "the guide 'max' takes several others, as in max(dpa(n=50),fsm), not ''"),
+            ("max(fsm", "the parentheses of 'max(fsm' do not close"),
+            (
+                "max(max(fsm))",
+                "the guide 'max' takes several others, as in max(dpa(n=50),fsm), not 'max(fsm)'",
+            ),
+            (
+                "max(fsm=a.trail,dpa)",
+                "the guide 'fsm' cannot go towards a trail as a part of 'max'",
+            ),
+        ] {
+            assert_eq!(text.parse::<Wanted>().unwrap_err().to_string(), message);
+        }
     }
 }

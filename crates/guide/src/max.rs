@@ -4,11 +4,11 @@
 //!
 //! *Cost*: that of all of them.
 
-use crate::{Entry, Guide, Misfit, Room, Wanted, Way};
+use crate::{Entry, Guide, Misfit, NEVER, Room, Wanted, Way};
 
 const NAME: &str = "max";
 
-const TAKES: &str = "guides, as in max(dpa(n=50),fsm)";
+const TAKES: &str = "several others, as in max(dpa(n=50),fsm)";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
@@ -19,7 +19,9 @@ pub const ENTRY: Entry = Entry {
     build: |subject, argument| {
         let several = parse(argument.unwrap_or_default())?;
         let guides: Result<Vec<_>, _> = several.iter().map(|it| it.build(subject)).collect();
-        Ok(Box::new(Max(guides?)))
+        let guides = guides?;
+        let rules_out = guides.iter().any(|guide| guide.rules_out());
+        Ok(Box::new(Max { guides, rules_out }))
     },
 };
 
@@ -30,35 +32,54 @@ pub fn parse(list: &str) -> Result<Vec<Wanted>, Misfit> {
         depth += i32::from(letter == '(') - i32::from(letter == ')');
         letter == ',' && depth == 0
     });
-    let several: Result<Vec<Wanted>, _> = separated.map(|it| it.trim().parse()).collect();
-    let wrong = || Misfit::Argument { guide: NAME, takes: TAKES, argument: list.to_owned() };
-    if list.trim().is_empty() { Err(wrong()) } else { several }
+    let parse = |text: &str| {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with(NAME) {
+            return Err(Misfit::Argument { guide: NAME, takes: TAKES, argument: list.to_owned() });
+        }
+        let wanted: Wanted = text.parse()?;
+        if wanted.trail().is_some() {
+            let why = format!("cannot go towards a trail as a part of '{NAME}'");
+            return Err(Misfit::Property { guide: wanted.entry.name, why });
+        }
+        Ok(wanted)
+    };
+    separated.map(parse).collect()
 }
 
-struct Max<'m>(Vec<Box<dyn Guide + 'm>>);
+struct Max<'m> {
+    guides: Vec<Box<dyn Guide + 'm>>,
+    /// One of them knows that nothing at all can go wrong. Then it is the only one who may say so.
+    rules_out: bool,
+}
 
 impl Guide for Max<'_> {
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
-        self.0.iter().map(|guide| guide.estimate(state, way, room)).max().unwrap_or(0)
+        let estimates = self.guides.iter().filter_map(|guide| {
+            let estimate = guide.estimate(state, way, room);
+            let counts = estimate != NEVER || guide.rules_out() || !self.rules_out;
+            counts.then_some(estimate)
+        });
+        estimates.max().unwrap_or(0)
     }
 
     fn is_admissible(&self) -> bool {
-        self.0.iter().all(|guide| guide.is_admissible())
+        self.guides.iter().all(|guide| guide.is_admissible())
     }
 
     fn is_consistent(&self) -> bool {
-        self.0.iter().all(|guide| guide.is_consistent())
+        self.guides.iter().all(|guide| guide.is_consistent())
     }
 
     fn rules_out(&self) -> bool {
-        self.0.iter().all(|guide| guide.rules_out())
+        self.rules_out
     }
 
     fn asks_the_way(&self) -> bool {
-        self.0.iter().any(|guide| guide.asks_the_way())
+        self.guides.iter().any(|guide| guide.asks_the_way())
     }
 
     fn remembers(&self) -> bool {
-        self.0.iter().any(|guide| guide.remembers())
+        self.guides.iter().any(|guide| guide.remembers())
     }
 }

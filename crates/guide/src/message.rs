@@ -34,7 +34,7 @@ impl<'m> Message<'m> {
             None | Some("empty") => false,
             Some("full") => true,
             Some(other) => {
-                let (takes, argument) = ("takes 'empty' or 'full'", other.to_owned());
+                let (takes, argument) = ("'empty' or 'full'", other.to_owned());
                 return Err(Misfit::Argument { guide: NAME, takes, argument });
             }
         };

@@ -12,7 +12,7 @@
 //!
 //! *Cost*: tables of at most as many states as asked for in each pattern, made before the search.
 
-use crate::abstraction::{Image, Patterns};
+use crate::abstraction::{Image, Patterns, bound};
 use crate::{Entry, Misfit};
 
 const NAME: &str = "pdb";
@@ -20,7 +20,7 @@ const NAME: &str = "pdb";
 /// States of a pattern, if not said otherwise.
 const STATES: u32 = 20_000;
 
-const TAKES: &str = "takes n=STATES";
+const TAKES: &str = "n=STATES (2 or more)";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
@@ -31,12 +31,12 @@ pub const ENTRY: Entry = Entry {
     build: |subject, argument| {
         let states = match argument {
             None => Some(STATES),
-            Some(text) => text.trim().trim_start_matches("n=").parse().ok().filter(|it| *it >= 2),
+            Some(text) => bound(text.trim().trim_start_matches("n=")),
         };
         let states = states.ok_or_else(|| {
             let argument = argument.unwrap_or_default().to_owned();
             Misfit::Argument { guide: NAME, takes: TAKES, argument }
         })?;
-        Ok(Box::new(Image::new(subject, NAME, |system| Patterns::new(&system, states))?))
+        Image::guide(subject, NAME, |system| Patterns::new(&system, states, subject.patience))
     },
 };

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use spinward_guide::truth::Truth;
-use spinward_guide::{GUIDES, NEVER, Room, Subject, Target, Wanted, Way};
+use spinward_guide::{GUIDES, NEVER, Patience, Room, Subject, Target, Wanted, Way};
 use spinward_machine::{Follower, Machine, Options, Product};
 use spinward_program::Program;
 use spinward_promela::load_text;
@@ -76,7 +77,13 @@ fn check(path: &Path, text: &str, conditions: &[&str]) -> Option<u64> {
     };
     let machine = Machine::new(program, options, Arc::new(AtomicBool::new(false))).ok()?;
     let truth = Truth::of(&machine, MAX_STATES)?;
-    let subject = Subject { machine: &machine, follower: None, target: None, symmetric: false };
+    let subject = Subject {
+        machine: &machine,
+        follower: None,
+        target: None,
+        symmetric: false,
+        patience: Patience::default(),
+    };
     Some(hold(&truth, &subject, &path.display().to_string()))
 }
 
@@ -215,6 +222,7 @@ fn promises_are_kept_for_formulas() {
             follower: Some(&follower),
             target: None,
             symmetric: false,
+            patience: Patience::default(),
         };
         assert!(hold(&truth, &subject, &formula.text) > 0, "{}", formula.text);
     }
@@ -230,11 +238,48 @@ fn a_condition_without_a_value_is_a_mistake() {
     let options = Options { watched: formula.atoms.clone(), ..Options::default() };
     let stop = Arc::new(AtomicBool::new(false));
     let machine = Machine::new(program.clone(), options, stop).unwrap();
-    let subject =
-        Subject { machine: &machine, follower: Some(&follower), target: None, symmetric: false };
+    let subject = Subject {
+        machine: &machine,
+        follower: Some(&follower),
+        target: None,
+        symmetric: false,
+        patience: Patience::default(),
+    };
     for guide in ["dpa", "pdb"] {
         let misfit = guide.parse::<Wanted>().unwrap().build(&subject).err().unwrap().to_string();
         assert!(misfit.ends_with("a condition of the formula may have no value"), "{misfit}");
+    }
+}
+
+/// An image that takes too much of something is given up, or is less exact.
+#[test]
+fn patience_has_an_end() {
+    let text =
+        "byte x; active [2] proctype P() { do :: x < 9 -> x++ :: x > 1 -> x-- od; assert(x < 9) }";
+    let program = program(Path::new("model.pml"), text, &[]);
+    let options = Options { assertions: true, ..Options::default() };
+    let stop = Arc::new(AtomicBool::new(false));
+    let machine = Machine::new(program, options, stop).unwrap();
+    let (stopped, now) = (AtomicBool::new(true), Instant::now());
+    let most =
+        Patience { memory: Some((|| 6, 7)), until: None, stop: Some(&AtomicBool::new(false)) };
+    let cases = [
+        (most, None),
+        (Patience { memory: Some((|| 8, 7)), ..most }, Some("it takes more memory than there is")),
+        (Patience { until: Some(now), ..most }, Some("it takes more time than there is")),
+        (Patience { stop: Some(&stopped), ..most }, Some("it was interrupted")),
+    ];
+    for (patience, why) in cases {
+        let (machine, follower, target) = (&machine, None, None);
+        let subject = Subject { machine, follower, target, symmetric: false, patience };
+        for name in ["dpa", "pdb"] {
+            let guide = name.parse::<Wanted>().unwrap().build(&subject).unwrap();
+            let told = why.map(|why| {
+                format!("the guide '{name}' was not made, {why}; this is a search without one")
+            });
+            assert_eq!(guide.notes(), Vec::from_iter(told));
+            assert!(guide.is_admissible() && guide.is_consistent());
+        }
     }
 }
 
@@ -262,7 +307,13 @@ fn who_knows_a_state_to_come_to_goes_towards_it() {
     let state = truth.states.iter().find(is_target).unwrap();
     let target = Target::new(&machine, state.clone());
     let estimate = |name: &str, state: &[u8], target| {
-        let subject = Subject { machine: &machine, follower: None, target, symmetric: false };
+        let subject = Subject {
+            machine: &machine,
+            follower: None,
+            target,
+            symmetric: false,
+            patience: Patience::default(),
+        };
         let guide = name.parse::<Wanted>().unwrap().build(&subject).ok()?;
         assert!(!guide.is_admissible(), "{name}");
         Some(guide.estimate(state, Way::default(), &mut Room::default()))

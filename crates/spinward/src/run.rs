@@ -158,6 +158,7 @@ struct Running<'a> {
 
 use auto::{explanation, quick};
 use confirm::{confirm, shorten};
+use directed::patience;
 use toward::Shortening;
 
 impl Running<'_> {
@@ -186,14 +187,21 @@ impl Running<'_> {
         let less = quotient.is_some() || !std::ptr::eq(machine, &whole);
         let target = self.target(&whole)?;
         let (follower, target) = (None, target.as_ref());
+        let patience = patience(&request.limits);
         let symmetric = quotient.is_some();
         let searched = named.as_ref().filter(|_| symmetric).unwrap_or(machine);
         let systems = Systems {
             whole: &whole,
             less,
             reduces: machine.reduces(),
-            subject: Subject { machine: searched, follower, target, symmetric },
-            whole_subject: Subject { machine: &whole, follower, target, symmetric: false },
+            subject: Subject { machine: searched, follower, target, symmetric, patience },
+            whole_subject: Subject {
+                machine: &whole,
+                follower,
+                target,
+                symmetric: false,
+                patience,
+            },
         };
         let (mut outcome, lost, scratch) = match &quotient {
             None if self.method.algorithm == Algorithm::Transactions => {

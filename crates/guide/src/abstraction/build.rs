@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_program::ir::{Expr, Scalar};
 
 use super::explore::{Explorer, Ways};
-use super::knowledge::{Choices, Kind, Local, Message, Op, Site, Stop};
+use super::knowledge::{Choices, Kind, Local, Message, Notes, Op, Site, Stop};
 use super::parts::View;
 use super::system::{Moves, Part, System};
 use super::walk::Walk;
@@ -245,7 +245,7 @@ impl<'e, 'p> Build<'e, 'p> {
     }
 
     /// What processes do, alone and with each other.
-    pub fn ways(&mut self, ways: &Ways) {
+    pub fn ways(&mut self, ways: &Ways) -> Result<(), Stop> {
         let mut answers: BTreeMap<(usize, &Message), Vec<_>> = BTreeMap::new();
         for (key, moves) in ways {
             if let Kind::Answer(channel, message) = &key.2 {
@@ -284,6 +284,7 @@ impl<'e, 'p> Build<'e, 'p> {
                 self.events.push(event);
             }
         }
+        self.explorer.go_on()
     }
 
     /// How the watcher finds that something is wrong.
@@ -339,7 +340,7 @@ impl<'e, 'p> Build<'e, 'p> {
     }
 
     /// What must be so for conditions to have values, in all ways in which that can be.
-    fn ask(&mut self, literals: &[(&Expr, bool)]) -> Result<Vec<Vec<(Site, Vec<Op>)>>, Stop> {
+    fn ask(&mut self, literals: &[(&Expr, bool)]) -> Result<Vec<Notes>, Stop> {
         let mut all = Vec::new();
         Choices::each(
             self.explorer.know,
@@ -477,7 +478,7 @@ impl<'e, 'p> Build<'e, 'p> {
 }
 
 /// Notes of two, one after the other.
-fn together(first: &[(Site, Vec<Op>)], second: &[(Site, Vec<Op>)]) -> Vec<(Site, Vec<Op>)> {
+fn together(first: &[(Site, Vec<Op>)], second: &[(Site, Vec<Op>)]) -> Notes {
     let mut all: BTreeMap<Site, Vec<Op>> = first.iter().cloned().collect();
     for (site, ops) in second {
         all.entry(*site).or_default().extend(ops.iter().cloned());

@@ -7,17 +7,22 @@ use spinward_machine::{Flow, Look, Machine, Sight, Sink, Step, System as _, Viol
 use spinward_program::ir::{Action, Transition};
 
 use super::build::Build;
-use super::knowledge::{Channel, Choices, Kind, Knowledge, Local, Message, Op, Site, Stop, Way};
+use super::knowledge::{
+    Channel, Choices, Kind, Knowledge, Local, Message, Notes, Refusal, Stop, Way,
+};
 use super::parts::View;
 use super::system::System;
 use super::walk::Walk;
-use crate::Subject;
+use crate::{Patience, Subject};
 
 /// Local states of a process.
 const MAX_LOCALS: usize = 2048;
 
 /// Ways that are looked at in all.
 const MAX_WORK: usize = 1_000_000;
+
+/// Ways between two looks at whether there is enough of everything.
+const WORK_UNWATCHED: usize = 1000;
 
 /// Processes that one process creates.
 const MAX_CREATED: u32 = 64;
@@ -26,8 +31,7 @@ const MAX_CREATED: u32 = 64;
 const MAX_BEFORE: usize = 64;
 
 /// The ways of a process that are alike but for its own part in them.
-pub type Ways =
-    BTreeMap<(usize, Vec<(Site, Vec<Op>)>, Kind, bool), Vec<(Option<Local>, Option<Local>)>>;
+pub type Ways = BTreeMap<(usize, Notes, Kind, bool), Vec<(Option<Local>, Option<Local>)>>;
 
 /// The state in which all processes are there that are created at the start without anything else happening; and those
 /// before it.
@@ -77,10 +81,22 @@ impl Sink for Successors {
 pub struct Explorer<'e, 'p> {
     pub know: &'e mut Knowledge<'p>,
     pub look: &'e Look<'e>,
-    pub work: &'e mut usize,
+    work: &'e mut usize,
+    patience: Patience<'e>,
+    /// When to look whether there is enough of everything.
+    next_look: usize,
 }
 
-impl Explorer<'_, '_> {
+impl<'e, 'p> Explorer<'e, 'p> {
+    pub fn new(
+        know: &'e mut Knowledge<'p>,
+        look: &'e Look<'e>,
+        work: &'e mut usize,
+        patience: Patience<'e>,
+    ) -> Self {
+        Self { know, look, work, patience, next_look: 0 }
+    }
+
     pub fn parts(mut self, subject: &Subject<'_>) -> Result<(System, Vec<View>), Stop> {
         self.know.forget_values();
         self.begin()?;
@@ -100,7 +116,7 @@ impl Explorer<'_, '_> {
             })?;
         }
         let mut build = Build::new(self, subject, &ways, ready)?;
-        build.ways(&ways);
+        build.ways(&ways)?;
         build.goals(subject)?;
         Ok(build.finish(subject))
     }
@@ -205,6 +221,10 @@ impl Explorer<'_, '_> {
         while let Some(local) = open.pop() {
             for id in program.automaton(local.body).state(local.control).transition_ids() {
                 let transition = program.transition(id);
+                if *self.work >= self.next_look {
+                    self.next_look = *self.work + WORK_UNWATCHED;
+                    self.go_on()?;
+                }
                 *self.work += Choices::each(
                     self.know,
                     Some(transition),
@@ -228,6 +248,17 @@ impl Explorer<'_, '_> {
             return Err(Stop::Restart);
         }
         Ok(())
+    }
+
+    /// Whether there is enough of everything.
+    pub fn go_on(&mut self) -> Result<(), Stop> {
+        match self.patience.over() {
+            Some(why) => {
+                self.know.refused = Some(Refusal::GivenUp(why));
+                Err(Stop::Restart)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Keeps track of one variable less: the one with the most values.

@@ -2,8 +2,10 @@
 
 use spinward_machine::Machine;
 
+use super::knowledge::Refusal;
 use super::parts::Parts;
 use super::system::System;
+use crate::patience::GivenUp;
 use crate::{Guide, Misfit, Room, Subject, Way};
 
 /// Tells distances by the values of parts.
@@ -25,21 +27,26 @@ pub struct Image<'m, T> {
     tables: T,
 }
 
-impl<'m, T: Tables> Image<'m, T> {
+impl<'m, T: Tables + 'm> Image<'m, T> {
     /// Takes a model apart and makes tables of it, for a guide of that name.
-    pub fn new(
+    pub fn guide(
         subject: &Subject<'m>,
-        guide: &'static str,
+        name: &'static str,
         make: impl FnOnce(System) -> T,
-    ) -> Result<Self, Misfit> {
-        let refusal = |why| Misfit::Property { guide, why: format!("does not fit: {why}") };
-        let mut parts = Parts::new(subject).map_err(refusal)?;
+    ) -> Result<Box<dyn Guide + 'm>, Misfit> {
+        let mut parts = match Parts::new(subject) {
+            Ok(parts) => parts,
+            Err(Refusal::GivenUp(why)) => return Ok(Box::new(GivenUp::new(name, why))),
+            Err(Refusal::Misfit(why)) => {
+                return Err(Misfit::Property { guide: name, why: format!("does not fit: {why}") });
+            }
+        };
         let system = std::mem::take(&mut parts.system);
         let count = system.parts.len();
         let tables = make(system);
         let uses = (0..count).map(|part| tables.uses(part)).collect();
         let (machine, told_apart) = (subject.machine, !subject.symmetric);
-        Ok(Self { machine, told_apart, parts, uses, tables })
+        Ok(Box::new(Self { machine, told_apart, parts, uses, tables }))
     }
 }
 

@@ -66,6 +66,9 @@ pub enum Op {
     Create(Local),
 }
 
+/// What is asked of sites and done to them, in their order.
+pub type Notes = Vec<(Site, Vec<Op>)>;
+
 /// How others have part in a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -98,6 +101,21 @@ pub enum Stop {
     Impossible,
     /// Less is kept track of from now on: all has to be looked at again.
     Restart,
+}
+
+/// Why a model was not taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// That cannot be done.
+    Misfit(String),
+    /// There was not enough of something.
+    GivenUp(&'static str),
+}
+
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Self {
+        Self::Misfit(why.to_owned())
+    }
 }
 
 /// A channel of the first state.
@@ -133,7 +151,7 @@ pub struct Knowledge<'p> {
     /// Nothing has been met that may go wrong while it is run: what has no value, or none that is allowed.
     pub harmless: bool,
     /// Why the model cannot be taken apart, if it cannot.
-    pub refused: Option<String>,
+    pub refused: Option<Refusal>,
     /// The `d_step`s, by body and first local state, that are too long to be followed.
     pub opaque: FxHashSet<(BodyId, StateId)>,
     lost_globals: FxHashSet<u32>,

@@ -33,7 +33,13 @@ use order::Order;
 use shrink::{Refine, shrink};
 use system::{Part, System};
 
-use crate::NEVER;
+use crate::{NEVER, Patience};
+
+/// How many states the user allows.
+pub fn bound(text: &str) -> Option<u32> {
+    let states: u64 = text.parse().ok()?;
+    (states >= 2).then(|| u32::try_from(states).unwrap_or(u32::MAX))
+}
 
 /// How an abstraction is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +59,20 @@ impl Plan {
     }
 }
 
-/// Pairs of states, and moves, that two parts may have when they are merged.
-const MAX_PAIRS: u64 = 1 << 18;
-const MAX_MOVES: usize = 1 << 20;
+/// Pairs of states, and moves, that two parts may have when they are merged: at least; for each state that is asked for; and
+/// at most.
+const PAIRS: [u64; 3] = [1 << 18, 1 << 6, 1 << 24];
+const MOVES: [u64; 3] = [1 << 20, 1 << 8, 1 << 25];
+
+/// Bytes of a move while parts are merged, about: it is found, sorted, and kept by label and by state.
+const MOVE_BYTES: u64 = 48;
+
+/// Pairs of parts that turn out to have too many moves while they are merged.
+const MAX_TRIES: u32 = 4;
+
+fn most([least, by_state, most]: [u64; 3], states: u32) -> u64 {
+    (by_state * u64::from(states)).clamp(least, most)
+}
 
 /// What is known of distances: a table for each two parts that were merged.
 #[derive(Debug)]
@@ -75,21 +92,23 @@ struct Merged {
 
 impl Abstraction {
     /// Of a system.
-    pub fn new(System { parts, costs }: System, plan: Plan) -> Self {
-        Self::of(parts.into_iter().map(Some).collect(), &costs, plan)
+    pub fn new(System { parts, costs }: System, plan: Plan, patience: Patience<'_>) -> Self {
+        Self::of(parts.into_iter().map(Some).collect(), &costs, plan, patience)
     }
 
-    /// Of those of its parts that are left.
-    fn of(mut parts: Vec<Option<Part>>, costs: &[u32], plan: Plan) -> Self {
+    /// Of those of its parts that are left. When patience is over, it ends with fewer that were merged.
+    fn of(mut parts: Vec<Option<Part>>, costs: &[u32], plan: Plan, patience: Patience<'_>) -> Self {
         let leaves = parts.len();
         // Merged parts take the place of the first of the two; these are their numbers.
         let mut numbers: Vec<usize> = (0..leaves).collect();
         let mut merged = Vec::new();
         let mut barred = Vec::new();
+        let max_pairs = most(PAIRS, plan.states);
         for part in 0..leaves {
             labels::reduce(&mut parts, part, costs);
         }
-        loop {
+        let mut tries = 0;
+        while tries < MAX_TRIES && patience.over().is_none() {
             let is_barred = |a: usize, b: usize| barred.contains(&(numbers[a], numbers[b]));
             let Some((a, b)) = plan.order.next(&parts, costs, &is_barred) else {
                 break;
@@ -97,14 +116,22 @@ impl Abstraction {
             let (Some(first), Some(second)) = (&parts[a], &parts[b]) else {
                 break;
             };
-            let too_many = u64::from(first.size) * u64::from(second.size) > MAX_PAIRS;
-            let both = if too_many { None } else { merge(first, second, costs, MAX_MOVES) };
+            let room = patience.room() / MOVE_BYTES;
+            let max_moves = most(MOVES, plan.states).min(room) as usize;
+            let too_many = u64::from(first.size) * u64::from(second.size) > max_pairs;
+            let both = if too_many { None } else { merge(first, second, costs, max_moves) };
+            tries += u32::from(both.is_none() && !too_many);
             let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
             let Some((both, mut table)) = both.filter(fits) else {
                 barred.push((numbers[a], numbers[b]));
                 continue;
             };
-            let (small, classes) = shrink(&both, plan.states, costs, plan.refine);
+            // Whoever is left must have room beside it.
+            let others = parts.iter().enumerate().filter(|(at, _)| *at != a && *at != b);
+            let largest = others.filter_map(|(_, it)| Some(it.as_ref()?.size)).max().unwrap_or(1);
+            let fitting = (max_pairs / u64::from(largest)).max(2) as u32;
+            let states = if plan.whole { plan.states } else { plan.states.min(fitting) };
+            let (small, classes) = shrink(&both, states, costs, plan.refine);
             for state in table.iter_mut().filter(|it| **it != NOWHERE) {
                 *state = classes[*state as usize];
             }
@@ -159,7 +186,7 @@ const MAX_PATTERNS: usize = 4;
 
 impl Patterns {
     /// Of a system, of at most so many states each.
-    pub fn new(system: &System, states: u32) -> Self {
+    pub fn new(system: &System, states: u32, patience: Patience<'_>) -> Self {
         let mut patterns: Vec<(Abstraction, Abstraction)> = Vec::new();
         let mut uses = vec![false; system.parts.len()];
         let mut costs = system.costs.clone();
@@ -169,7 +196,7 @@ impl Patterns {
                 for (part, used) in left.iter_mut().zip(&uses) {
                     *part = part.take().filter(|it| it.has_goal() || !used);
                 }
-                Abstraction::of(left, costs, Plan::whole(states))
+                Abstraction::of(left, costs, Plan::whole(states), patience)
             };
             let (alone, more) = (whole(&system.costs), whole(&costs));
             if alone.merged.is_empty() && !patterns.is_empty() {

@@ -9,7 +9,7 @@ use spinward_machine::{Follower, Look, Machine, Sight};
 use spinward_program::ir::Scalar;
 
 use super::explore::{Explorer, root};
-use super::knowledge::{Channel, Knowledge, Local};
+use super::knowledge::{Channel, Knowledge, Local, Refusal};
 use super::system::System;
 use crate::goals::follower_state;
 use crate::{Room, Subject};
@@ -51,7 +51,7 @@ pub enum View {
 
 impl Parts {
     /// Takes the model apart; or says why that cannot be.
-    pub fn new(subject: &Subject<'_>) -> Result<Self, String> {
+    pub fn new(subject: &Subject<'_>) -> Result<Self, Refusal> {
         let machine = subject.machine;
         let options = machine.options();
         if options.claim.is_some() {
@@ -84,7 +84,7 @@ impl Parts {
         know.processes = vec![FxHashSet::default(); look.processes()];
         let mut work = 0;
         loop {
-            let found = Explorer { know: &mut know, look: &look, work: &mut work };
+            let found = Explorer::new(&mut know, &look, &mut work, subject.patience);
             match found.parts(subject) {
                 Ok((system, views)) => {
                     let harmless = know.harmless && !options.exclusive;

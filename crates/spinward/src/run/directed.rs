@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use spinward_guide::{GUIDES, Misfit, Room, Subject, Target, Unguided, Way};
+use spinward_guide::{GUIDES, Misfit, Patience, Room, Subject, Target, Unguided, Way};
 use spinward_machine::{Machine, Step, System};
 use spinward_search::directed::beam::beam;
 use spinward_search::directed::best_first::{Rank, best_first, best_first_of_less};
@@ -12,11 +12,12 @@ use spinward_search::directed::ida::{ida, ida_of_less, partial_ida};
 use spinward_search::directed::random::random;
 use spinward_search::directed::{Directed, Range};
 use spinward_search::reduced::Reduced;
-use spinward_search::{Outcome, Progress, Request};
+use spinward_search::{Limits, Outcome, Progress, Request};
 use spinward_trail::replay;
 
 use super::{Lost, Running, Systems};
 use crate::Error;
+use crate::memory::own_memory;
 use crate::options::Guide;
 use crate::plan::{Algorithm, Emptiness};
 use crate::words::counted;
@@ -34,9 +35,16 @@ impl Running<'_> {
         let subject = systems.subject;
         let algorithm = self.method.algorithm;
         let wanted = self.wanted_guide(&subject)?;
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), own_memory());
         let guide = wanted.build(&subject)?;
-        self.statistics.seconds.guide += started.elapsed().as_secs_f64();
+        let (elapsed, taken) = (started.elapsed(), own_memory().saturating_sub(before));
+        self.statistics.seconds.guide += elapsed.as_secs_f64();
+        let limits = Limits {
+            time: request.limits.time.map(|time| time.saturating_sub(elapsed)),
+            memory: request.limits.memory.map(|bytes| bytes.saturating_sub(taken)),
+            ..request.limits.clone()
+        };
+        let request = &Request { limits, ..request.clone() };
         if guide.remembers() && matches!(algorithm, Algorithm::Ida(_) | Algorithm::PartialIda(..)) {
             return Err(Error::Usage(format!(
                 "by the guide '{wanted}' the search 'ida' would never end: what was seen before seems farther each time; \
@@ -125,6 +133,13 @@ impl Running<'_> {
         let all = self.statistics.estimates.get_or_insert([range.least, range.most]);
         *all = [all[0].min(range.least), all[1].max(range.most)];
     }
+}
+
+/// What may be spent on a guide: all of the time, and half of the memory.
+pub(super) fn patience(limits: &Limits) -> Patience<'_> {
+    let until = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let memory = limits.memory.map(|bytes| (own_memory as fn() -> u64, own_memory() + bytes / 2));
+    Patience { stop: Some(&limits.stop), until, memory }
 }
 
 /// Searches in a way that can see to it that runs are shortest ones, if need be among all moves and states.

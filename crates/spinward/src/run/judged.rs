@@ -24,6 +24,7 @@ use spinward_search::reduced::Reduced;
 use spinward_search::{Found, Outcome, Progress, Request};
 
 use super::confirm::is_fair;
+use super::directed::patience;
 use super::{Lost, Running, Systems, take_broken_claim};
 use crate::Error;
 use crate::memory;
@@ -164,7 +165,8 @@ impl Running<'_> {
         let is_guided = is_terminal || self.method.emptiness == Emptiness::GuidedNested;
         let target = if is_guided { self.target(&whole)? } else { None };
         let target = target.as_ref();
-        let subject = |machine| Subject { machine, follower, target, symmetric: false };
+        let patience = patience(&request.limits);
+        let subject = |machine| Subject { machine, follower, target, symmetric: false, patience };
         let outcome = match follower {
             None => {
                 let labelled = Labelled::new(machine);

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use spinward_guide::{Subject, Target};
+use spinward_guide::{Patience, Subject, Target};
 use spinward_machine::system::length;
 use spinward_machine::{Machine, System as _, Violation};
 use spinward_search::aimed::Aimed;
@@ -120,7 +120,13 @@ fn towards(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Outcome, Error> {
     let target = target(machine, known)?;
-    let subject = Subject { machine, follower: None, target: Some(&target), symmetric: false };
+    let subject = Subject {
+        machine,
+        follower: None,
+        target: Some(&target),
+        symmetric: false,
+        patience: Patience::default(),
+    };
     let guide = guide.parse::<Guide>()?.build(&subject)?;
     let sure = SURE.parse::<Guide>()?.build(&subject)?;
     let bound = is_estimated(known.violation).then_some(&*sure);
@@ -142,7 +148,13 @@ fn shortest_first(
     if !is_estimated(known.violation) {
         return Ok(bfs(&aimed, &mut scratch, request, progress));
     }
-    let subject = Subject { machine, follower: None, target: None, symmetric: false };
+    let subject = Subject {
+        machine,
+        follower: None,
+        target: None,
+        symmetric: false,
+        patience: Patience::default(),
+    };
     let guide = SURE.parse::<Guide>()?.build(&subject)?;
     let directed = Directed { guide: &*guide, bound: None };
     let rank = Rank::Length(1.0);
