@@ -299,14 +299,14 @@ impl Choices {
         if of == 1 {
             return 0;
         }
-        // What was learnt meanwhile may change what is asked. Then all is looked at again later, and what comes first will
-        // do.
-        if self.script.get(self.at).is_none_or(|known| known.1 != of) {
-            self.script.truncate(self.at);
+        if self.at == self.script.len() {
             self.script.push((0, of));
         }
+        let (answer, answers) = &mut self.script[self.at];
+        // What was learnt meanwhile may change what is asked. Then all is looked at again later, and any answer will do.
+        (*answer, *answers) = ((*answer).min(of - 1), of);
         self.at += 1;
-        self.script[self.at - 1].0
+        *answer
     }
 
     /// Calls `walk` with each of the answers to what is not known, and `tell` with what comes of it; says how many there

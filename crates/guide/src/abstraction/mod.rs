@@ -67,8 +67,8 @@ const MOVES: [u64; 3] = [1 << 20, 1 << 8, 1 << 25];
 /// Bytes of a move while parts are merged, about: it is found, sorted, and kept by label and by state.
 const MOVE_BYTES: u64 = 48;
 
-/// Pairs of parts that turn out to have too many moves while they are merged.
-const MAX_TRIES: u32 = 4;
+/// How often two parts may turn out to have too many moves while they are merged.
+const MAX_TRIES: u32 = 8;
 
 fn most([least, by_state, most]: [u64; 3], states: u32) -> u64 {
     (by_state * u64::from(states)).clamp(least, most)
@@ -77,7 +77,7 @@ fn most([least, by_state, most]: [u64; 3], states: u32) -> u64 {
 /// What is known of distances: a table for each two parts that were merged.
 #[derive(Debug)]
 pub struct Abstraction {
-    /// Parts, of the model and merged before, and by the values of both that of the merged one.
+    /// Parts that came of others, one after the other; their numbers are behind those of the model.
     merged: Vec<Merged>,
     /// Of those that are left and have a goal: their number, and by value the distance.
     ends: Vec<(usize, Vec<u32>)>,
@@ -85,8 +85,10 @@ pub struct Abstraction {
 
 #[derive(Debug)]
 struct Merged {
-    parts: (usize, usize),
-    width: u32,
+    part: usize,
+    /// The part it was merged with, and how many values that has; none if it was made smaller by itself.
+    with: Option<(usize, u32)>,
+    /// The value, by those of both; the second runs faster.
     table: Vec<u32>,
 }
 
@@ -118,28 +120,39 @@ impl Abstraction {
             };
             let room = patience.room() / MOVE_BYTES;
             let max_moves = most(MOVES, plan.states).min(room) as usize;
-            let too_many = u64::from(first.size) * u64::from(second.size) > max_pairs;
+            let (larger, (size, other)) = match first.size >= second.size {
+                true => (a, (first.size, second.size)),
+                false => (b, (second.size, first.size)),
+            };
+            let fitting = (max_pairs / u64::from(other)) as u32;
+            let too_many = size > fitting;
             let both = if too_many { None } else { merge(first, second, costs, max_moves) };
             tries += u32::from(both.is_none() && !too_many);
             let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
-            let Some((both, mut table)) = both.filter(fits) else {
-                barred.push((numbers[a], numbers[b]));
-                continue;
-            };
-            // Whoever is left must have room beside it.
-            let others = parts.iter().enumerate().filter(|(at, _)| *at != a && *at != b);
-            let largest = others.filter_map(|(_, it)| Some(it.as_ref()?.size)).max().unwrap_or(1);
-            let fitting = (max_pairs / u64::from(largest)).max(2) as u32;
-            let states = if plan.whole { plan.states } else { plan.states.min(fitting) };
-            let (small, classes) = shrink(&both, states, costs, plan.refine);
-            for state in table.iter_mut().filter(|it| **it != NOWHERE) {
-                *state = classes[*state as usize];
+            match both.filter(fits) {
+                Some((both, mut table)) => {
+                    let (small, classes) = shrink(&both, plan.states, costs, plan.refine);
+                    for state in table.iter_mut().filter(|it| **it != NOWHERE) {
+                        *state = classes[*state as usize];
+                    }
+                    let with = Some((numbers[b], second.size));
+                    merged.push(Merged { part: numbers[a], with, table });
+                    numbers[a] = leaves + merged.len() - 1;
+                    parts[a] = Some(small);
+                    parts[b] = None;
+                    labels::reduce(&mut parts, a, costs);
+                }
+                None if plan.whole || size <= 2 => barred.push((numbers[a], numbers[b])),
+                // There is room for it if it is smaller.
+                None => {
+                    let part = if larger == a { first } else { second };
+                    let states = fitting.min(size / 2).max(2);
+                    let (small, table) = shrink(part, states, costs, plan.refine);
+                    merged.push(Merged { part: numbers[larger], with: None, table });
+                    numbers[larger] = leaves + merged.len() - 1;
+                    parts[larger] = Some(small);
+                }
             }
-            merged.push(Merged { parts: (numbers[a], numbers[b]), width: second.size, table });
-            numbers[a] = leaves + merged.len() - 1;
-            parts[a] = Some(small);
-            parts[b] = None;
-            labels::reduce(&mut parts, a, costs);
         }
         let left = parts.iter().zip(&numbers).filter_map(|(part, number)| {
             let part = part.as_ref().filter(|it| it.has_goal())?;
@@ -151,24 +164,23 @@ impl Abstraction {
 
 impl Tables for Abstraction {
     fn distance(&self, values: &mut Vec<u32>) -> u32 {
-        for Merged { parts: (a, b), width, table } in &self.merged {
-            let (a, b) = (values[*a], values[*b]);
-            let both = if a == NOWHERE || b == NOWHERE {
-                NOWHERE
-            } else {
-                table[a as usize * *width as usize + b as usize]
-            };
-            if both == NOWHERE {
+        for Merged { part, with, table } in &self.merged {
+            let value = values[*part];
+            let (width, other) = with.map_or((1, 0), |(other, width)| (width, values[other]));
+            if value == NOWHERE || other == NOWHERE {
                 return NEVER;
             }
-            values.push(both);
+            match table[value as usize * width as usize + other as usize] {
+                NOWHERE => return NEVER,
+                value => values.push(value),
+            }
         }
         let distances = self.ends.iter().map(|(part, distances)| distances[values[*part] as usize]);
         distances.max().unwrap_or(0)
     }
 
     fn uses(&self, part: usize) -> bool {
-        self.merged.iter().any(|it| it.parts.0 == part || it.parts.1 == part)
+        self.merged.iter().any(|it| it.part == part || it.with.is_some_and(|it| it.0 == part))
             || self.ends.iter().any(|it| it.0 == part)
     }
 }
