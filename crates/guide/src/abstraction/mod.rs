@@ -61,13 +61,13 @@ impl Plan {
 
 /// Pairs of states, and moves, that two parts may have when they are merged: at least; for each state that is asked for; and
 /// at most.
-const PAIRS: [u64; 3] = [1 << 18, 1 << 6, 1 << 24];
-const MOVES: [u64; 3] = [1 << 20, 1 << 8, 1 << 25];
+const PAIRS: [u64; 3] = [1 << 18, 1 << 4, 1 << 24];
+const MOVES: [u64; 3] = [1 << 20, 1 << 6, 1 << 25];
 
 /// Bytes of a move while parts are merged, about: it is found, sorted, and kept by label and by state.
 const MOVE_BYTES: u64 = 48;
 
-/// How often two parts may turn out to have too many moves while they are merged.
+/// How often two parts may turn out to have too many states or moves while they are merged.
 const MAX_TRIES: u32 = 8;
 
 fn most([least, by_state, most]: [u64; 3], states: u32) -> u64 {
@@ -127,9 +127,10 @@ impl Abstraction {
             let fitting = (max_pairs / u64::from(other)) as u32;
             let too_many = size > fitting;
             let both = if too_many { None } else { merge(first, second, costs, max_moves) };
-            tries += u32::from(both.is_none() && !too_many);
             let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
-            match both.filter(fits) {
+            let both = both.filter(fits);
+            tries += u32::from(both.is_none() && !too_many);
+            match both {
                 Some((both, mut table)) => {
                     let (small, classes) = shrink(&both, plan.states, costs, plan.refine);
                     for state in table.iter_mut().filter(|it| **it != NOWHERE) {
