@@ -35,8 +35,11 @@ pub const ENTRY: Entry = Entry {
 /// What is asked for.
 fn plan(argument: &str) -> Result<Plan, Misfit> {
     let mut plan = Plan { states: STATES, order: Order::Rank, refine: Refine::Near, whole: false };
+    if argument.is_empty() {
+        return Ok(plan);
+    }
     let mut seen = Vec::new();
-    for part in argument.split(',').filter(|_| !argument.is_empty()) {
+    for part in argument.split(',') {
         let wrong =
             || Misfit::Argument { guide: NAME, takes: TAKES, argument: argument.to_owned() };
         let (name, value) = part.split_once('=').unwrap_or(("n", part));

@@ -4,7 +4,7 @@
 //!
 //! *Cost*: that of all of them.
 
-use crate::{Entry, Guide, Misfit, NEVER, Room, Wanted, Way};
+use crate::{Entry, Guide, Misfit, Room, Wanted, Way};
 
 const NAME: &str = "max";
 
@@ -20,8 +20,8 @@ pub const ENTRY: Entry = Entry {
         let several = parse(argument.unwrap_or_default())?;
         let guides: Result<Vec<_>, _> = several.iter().map(|it| it.build(subject)).collect();
         let guides = guides?;
-        let rules_out = guides.iter().any(|guide| guide.rules_out());
-        Ok(Box::new(Max { guides, rules_out }))
+        let notes = guides.iter().flat_map(|guide| guide.notes()).cloned().collect();
+        Ok(Box::new(Max { guides, notes }))
     },
 };
 
@@ -34,7 +34,7 @@ pub fn parse(list: &str) -> Result<Vec<Wanted>, Misfit> {
     });
     let parse = |text: &str| {
         let text = text.trim();
-        if text.is_empty() || text.starts_with(NAME) {
+        if text.split(['(', '=']).next().is_none_or(|it| it.is_empty() || it == NAME) {
             return Err(Misfit::Argument { guide: NAME, takes: TAKES, argument: list.to_owned() });
         }
         let wanted: Wanted = text.parse()?;
@@ -49,18 +49,12 @@ pub fn parse(list: &str) -> Result<Vec<Wanted>, Misfit> {
 
 struct Max<'m> {
     guides: Vec<Box<dyn Guide + 'm>>,
-    /// One of them knows that nothing at all can go wrong. Then it is the only one who may say so.
-    rules_out: bool,
+    notes: Vec<String>,
 }
 
 impl Guide for Max<'_> {
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
-        let estimates = self.guides.iter().filter_map(|guide| {
-            let estimate = guide.estimate(state, way, room);
-            let counts = estimate != NEVER || guide.rules_out() || !self.rules_out;
-            counts.then_some(estimate)
-        });
-        estimates.max().unwrap_or(0)
+        self.guides.iter().map(|guide| guide.estimate(state, way, room)).max().unwrap_or(0)
     }
 
     fn is_admissible(&self) -> bool {
@@ -72,7 +66,11 @@ impl Guide for Max<'_> {
     }
 
     fn rules_out(&self) -> bool {
-        self.rules_out
+        self.guides.iter().all(|guide| guide.rules_out())
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     fn asks_the_way(&self) -> bool {

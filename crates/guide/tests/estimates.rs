@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use spinward_guide::truth::Truth;
-use spinward_guide::{GUIDES, NEVER, Patience, Room, Subject, Target, Wanted, Way};
+use spinward_guide::{GUIDES, Misfit, NEVER, Patience, Room, Subject, Target, Wanted, Way};
 use spinward_machine::{Follower, Machine, Options, Product};
 use spinward_program::Program;
 use spinward_promela::load_text;
@@ -277,8 +277,14 @@ fn patience_has_an_end() {
             let told = why.map(|why| {
                 format!("the guide '{name}' was not made, {why}; this is a search without one")
             });
-            assert_eq!(guide.notes(), Vec::from_iter(told));
+            assert_eq!(guide.notes(), Vec::from_iter(told.clone()));
             assert!(guide.is_admissible() && guide.is_consistent());
+            let several: Wanted = format!("max(fsm,{name})").parse().unwrap();
+            assert_eq!(several.build(&subject).unwrap().notes(), Vec::from_iter(told));
+        }
+        for name in ["dpa(n=1)", "dpa(n=2,n=3)", "dpa(n=2,)", "dpa(order=up)", "pdb(n=x)"] {
+            let misfit = name.parse::<Wanted>().unwrap().build(&subject).err();
+            assert!(matches!(misfit, Some(Misfit::Argument { .. })), "{name}: {misfit:?}");
         }
     }
 }

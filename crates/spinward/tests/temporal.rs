@@ -556,3 +556,15 @@ fn a_guide_that_asks_for_steps_leads_to_no_cycle() {
         assert_eq!(outcome.is_ok(), expected, "{guide}");
     }
 }
+
+#[test]
+fn a_guide_that_is_not_followed_is_told() {
+    let property = Property::Ltl("[] <> (x == 3)".into());
+    for (search, expected) in [(Search::Astar, true), (Search::AstarIndfs, false)] {
+        let check = check(COUNTER, &property).search(search);
+        let report = run(check.guide("fsm".parse().unwrap()));
+        let is_told =
+            report.notes.iter().any(|it| it.starts_with("the guide 'fsm' was not followed"));
+        assert_eq!(is_told, expected, "{search}: {:?}", report.notes);
+    }
+}

@@ -337,6 +337,13 @@ impl Running<'_> {
         self.shown = emptiness.search();
         self.explain_choice(format!("{} looked for infinite runs that are wrong", self.shown));
         let guide = self.guide_to_cycles(subject)?;
+        if let (None, Some(wanted)) = (&guide, &self.check.guide) {
+            self.note(format!(
+                "the guide '{wanted}' was not followed: infinite runs were looked for by the search '{}'; one that \
+                 follows a guide is --search astar-indfs",
+                self.shown
+            ));
+        }
         let looking = Looking { emptiness, guide: guide.as_deref().unwrap_or(&Unguided) };
         let fairness = match fairness {
             Fairness::None => None,
