@@ -9,6 +9,7 @@ use spinward_guide::truth::Truth;
 use spinward_guide::{GUIDES, Misfit, NEVER, Patience, Room, Subject, Target, Wanted, Way};
 use spinward_machine::{Follower, Machine, Options, Product};
 use spinward_program::Program;
+use spinward_program::ir::Formula;
 use spinward_promela::load_text;
 use spinward_property::translate;
 
@@ -63,6 +64,22 @@ fn program(path: &Path, text: &str, conditions: &[&str]) -> Arc<Program> {
     Arc::new(spinward_program::lower(&loaded).0.expect("a program"))
 }
 
+fn machine(program: &Arc<Program>, options: Options) -> Machine {
+    Machine::new(program.clone(), options, Arc::new(AtomicBool::new(false))).unwrap()
+}
+
+/// A machine, and who follows its runs to where a formula does not hold.
+fn followed(program: &Arc<Program>, formula: &Formula) -> (Machine, Follower) {
+    let options = Options { watched: formula.atoms.clone(), ..Options::default() };
+    let automaton = translate(&formula.temporal.not()).unwrap();
+    (machine(program, options), Follower::new(automaton, true))
+}
+
+fn subject(machine: &Machine) -> Subject<'_> {
+    let patience = Patience::default();
+    Subject { machine, follower: None, target: None, symmetric: false, patience }
+}
+
 /// Checks the guides for a model with all of safety, or only with conditions that must hold in every state; how many
 /// estimates were more than nothing, or none if the model is too large.
 fn check(path: &Path, text: &str, conditions: &[&str]) -> Option<u64> {
@@ -77,14 +94,7 @@ fn check(path: &Path, text: &str, conditions: &[&str]) -> Option<u64> {
     };
     let machine = Machine::new(program, options, Arc::new(AtomicBool::new(false))).ok()?;
     let truth = Truth::of(&machine, MAX_STATES)?;
-    let subject = Subject {
-        machine: &machine,
-        follower: None,
-        target: None,
-        symmetric: false,
-        patience: Patience::default(),
-    };
-    Some(hold(&truth, &subject, &path.display().to_string()))
+    Some(hold(&truth, &subject(&machine), &path.display().to_string()))
 }
 
 #[test]
@@ -211,19 +221,10 @@ fn promises_are_kept_for_formulas() {
         ltl l2 { [] (x == 5 -> X (x != 0)) }";
     let program = program(Path::new("model.pml"), text, &[]);
     for formula in &program.formulas {
-        let follower = Follower::new(translate(&formula.temporal.not()).unwrap(), true);
+        let (machine, follower) = followed(&program, formula);
         assert!(follower.is_terminal());
-        let options = Options { watched: formula.atoms.clone(), ..Options::default() };
-        let stop = Arc::new(AtomicBool::new(false));
-        let machine = Machine::new(program.clone(), options, stop).unwrap();
         let truth = Truth::of(&Product::new(&machine, &follower), MAX_STATES).unwrap();
-        let subject = Subject {
-            machine: &machine,
-            follower: Some(&follower),
-            target: None,
-            symmetric: false,
-            patience: Patience::default(),
-        };
+        let subject = Subject { follower: Some(&follower), ..subject(&machine) };
         assert!(hold(&truth, &subject, &formula.text) > 0, "{}", formula.text);
     }
 }
@@ -233,18 +234,8 @@ fn promises_are_kept_for_formulas() {
 fn a_condition_without_a_value_is_a_mistake() {
     let text = "bit y; active proctype P() { skip } ltl l { (y == 0) W (1 / y) }";
     let program = program(Path::new("model.pml"), text, &[]);
-    let formula = &program.formulas[0];
-    let follower = Follower::new(translate(&formula.temporal.not()).unwrap(), true);
-    let options = Options { watched: formula.atoms.clone(), ..Options::default() };
-    let stop = Arc::new(AtomicBool::new(false));
-    let machine = Machine::new(program.clone(), options, stop).unwrap();
-    let subject = Subject {
-        machine: &machine,
-        follower: Some(&follower),
-        target: None,
-        symmetric: false,
-        patience: Patience::default(),
-    };
+    let (machine, follower) = followed(&program, &program.formulas[0]);
+    let subject = Subject { follower: Some(&follower), ..subject(&machine) };
     for guide in ["dpa", "pdb"] {
         let misfit = guide.parse::<Wanted>().unwrap().build(&subject).err().unwrap().to_string();
         assert!(misfit.ends_with("a condition of the formula may have no value"), "{misfit}");
@@ -258,8 +249,7 @@ fn patience_has_an_end() {
         "byte x; active [2] proctype P() { do :: x < 9 -> x++ :: x > 1 -> x-- od; assert(x < 9) }";
     let program = program(Path::new("model.pml"), text, &[]);
     let options = Options { assertions: true, ..Options::default() };
-    let stop = Arc::new(AtomicBool::new(false));
-    let machine = Machine::new(program, options, stop).unwrap();
+    let machine = machine(&program, options);
     let (stopped, now) = (AtomicBool::new(true), Instant::now());
     let most =
         Patience { memory: Some((|| 6, 7)), until: None, stop: Some(&AtomicBool::new(false)) };
@@ -270,8 +260,7 @@ fn patience_has_an_end() {
         (Patience { stop: Some(&stopped), ..most }, Some("it was interrupted")),
     ];
     for (patience, why) in cases {
-        let (machine, follower, target) = (&machine, None, None);
-        let subject = Subject { machine, follower, target, symmetric: false, patience };
+        let subject = Subject { patience, ..subject(&machine) };
         for name in ["dpa", "pdb"] {
             let guide = name.parse::<Wanted>().unwrap().build(&subject).unwrap();
             let told = why.map(|why| {
@@ -295,8 +284,7 @@ fn who_knows_a_state_to_come_to_goes_towards_it() {
         proctype Q() { x = 1; x = 2; x = 3 }
         active proctype P() { x = 4; run Q(); x = 5; x = 6 }";
     let program = program(Path::new("model.pml"), text, &[]);
-    let stop = Arc::new(AtomicBool::new(false));
-    let machine = Machine::new(program, Options::default(), stop).unwrap();
+    let machine = machine(&program, Options::default());
     let truth = Truth::of(&machine, MAX_STATES).unwrap();
     // After `x = 4`, `run Q()`, `x = 1` and `x = 2`; Q can go on, and so can P.
     let places = |state: &[u8]| -> Vec<usize> {
@@ -313,13 +301,7 @@ fn who_knows_a_state_to_come_to_goes_towards_it() {
     let state = truth.states.iter().find(is_target).unwrap();
     let target = Target::new(&machine, state.clone());
     let estimate = |name: &str, state: &[u8], target| {
-        let subject = Subject {
-            machine: &machine,
-            follower: None,
-            target,
-            symmetric: false,
-            patience: Patience::default(),
-        };
+        let subject = Subject { target, ..subject(&machine) };
         let guide = name.parse::<Wanted>().unwrap().build(&subject).ok()?;
         assert!(!guide.is_admissible(), "{name}");
         Some(guide.estimate(state, Way::default(), &mut Room::default()))

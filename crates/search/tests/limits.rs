@@ -96,28 +96,34 @@ fn bitstate<S: System>(
     lossy(system, scratch, request, table, progress).0
 }
 
+/// Bytes that a breadth-first search takes for each thread that helps.
+const HELPER_BYTES: u64 = 3 << 16;
+
 #[test]
 fn the_memory_budget_is_kept() {
     for budget in [0, 1000, 100_000, 3_000_000, 40_000_000] {
         let request = within(Limits { memory: Some(budget), ..Limits::default() });
         let depth_first = dfs(&tree(), &mut (), &request, &mut |_| {});
         let by_threads = |search: Search| {
-            let run = move |request| search(&tree(), &mut (), &request, &mut |_| {});
+            let run = move |request: Request| {
+                let threads = request.threads as u64;
+                (search(&tree(), &mut (), &request, &mut |_| {}), threads)
+            };
             with_threads(request.clone()).map(run)
         };
-        // Each thread of a breadth-first search holds what it did not look up yet, more or less of it
-        // when the budget ends; a sweep keeps the states that wait beside those it knows, each
-        // thread in chunks of its own.
-        let in_order = by_threads(bfs).map(|outcome| (outcome, 400));
-        let in_order = in_order.chain([(depth_first, 250)]);
-        let in_any_order = by_threads(sweep).map(|outcome| (outcome, 500));
-        for (outcome, bytes) in in_order.chain(in_any_order) {
+        // Threads that help a breadth-first search have room of their own, which is not for states.
+        let left = |threads: u64| budget.saturating_sub((threads - 1) * HELPER_BYTES);
+        let in_order = by_threads(bfs).map(|(outcome, threads)| (outcome, left(threads) / 150));
+        let in_order = in_order.chain([(depth_first, budget / 250)]);
+        // A sweep keeps the states that wait beside those it knows, each thread in chunks of its own.
+        let in_any_order = by_threads(sweep).map(|(outcome, _)| (outcome, budget / 500));
+        for (outcome, states) in in_order.chain(in_any_order) {
             assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
             assert!(outcome.counts.memory <= budget);
             if budget > 1_000_000 {
                 let used = outcome.counts.memory as f64 / budget as f64;
                 assert!(used > 0.8, "only {used} of {budget} were used");
-                assert!(outcome.counts.states > budget / bytes, "{}", outcome.counts.states);
+                assert!(outcome.counts.states > states, "{} of {states}", outcome.counts.states);
             }
         }
     }
