@@ -5,7 +5,7 @@
 //! the other keeps from happening.
 
 use spinward_promela::ast::{BinaryOp, Expr, ExprKind, TemporalBinary, TemporalUnary, UnaryOp};
-use spinward_promela::{Diagnostic, Span};
+use spinward_promela::{Code, Diagnostic, Span};
 use spinward_property::Formula;
 
 /// Who gives numbers to what is asked of single states.
@@ -62,7 +62,8 @@ fn parts(expr: &Expr, atoms: &mut dyn Atoms) -> Formula {
 /// What is wrong with a formula that nobody could translate.
 pub fn too_large(formula: &Formula, span: Span) -> Option<Diagnostic> {
     let note = "each `<->` stands for two copies of both its sides";
-    let problem = || Diagnostic::error(span, "the formula is too large").note(note);
+    let problem =
+        || Diagnostic::new(Code::FormulaTooLarge, span, "the formula is too large").note(note);
     formula.is_huge().then(problem)
 }
 

@@ -555,6 +555,15 @@ fn pictures_show_all_states_and_do_not_change() {
     let all: usize = program.automata.iter().map(reachable).sum();
     assert_eq!(svg.matches("class=\"state").count(), all);
 
+    let pictures = graph::pictures(&program);
+    assert_eq!(pictures.len(), program.automata.len());
+    for (picture, automaton) in pictures.iter().zip(&program.automata) {
+        assert!(!picture.svg.contains("<style"));
+        let initial = format!("data-state=\"{}\"", automaton.initial.0);
+        assert_eq!(picture.svg.matches(&initial).count(), 1, "{}", picture.title);
+        assert_eq!(picture.svg.matches("data-state").count(), reachable(automaton));
+    }
+
     let dot = graph::dot(&program);
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
     assert!(dot.contains("x++"));

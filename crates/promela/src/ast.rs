@@ -30,8 +30,8 @@ pub struct Name {
 pub struct Model {
     /// In the order of the text.
     pub units: Vec<Unit>,
-    /// How many [`NameId`]s are in use.
-    pub names: u32,
+    /// Where each name stands, by [`NameId`]; also those in what was dropped because of a mistake.
+    pub names: Vec<Span>,
 }
 
 /// Something at the top level.

@@ -1,5 +1,6 @@
 //! What is wrong with a model, or dubious in it, and where.
 
+use crate::Code;
 use crate::source::Span;
 
 /// How bad it is.
@@ -14,6 +15,8 @@ pub enum Severity {
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// Which rule it is about.
+    pub code: Code,
     /// How bad it is.
     pub severity: Severity,
     /// What is wrong, in one line.
@@ -31,26 +34,18 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error at a place.
-    pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, Some(span), message.into())
+    /// A mistake at a place.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { span: Some(span), ..Self::of_model(code, message) }
     }
 
-    /// A warning at a place.
-    pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, Some(span), message.into())
-    }
-
-    /// An error of the model as a whole.
-    pub fn global_error(message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, None, message.into())
-    }
-
-    fn new(severity: Severity, span: Option<Span>, message: String) -> Self {
+    /// A mistake of the model as a whole.
+    pub fn of_model(code: Code, message: impl Into<String>) -> Self {
         Self {
-            severity,
-            message,
-            span,
+            code,
+            severity: code.severity(),
+            message: message.into(),
+            span: None,
             label: String::new(),
             related: Vec::new(),
             notes: Vec::new(),

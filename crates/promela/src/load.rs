@@ -96,11 +96,10 @@ pub fn load_text(path: &Path, text: String, options: &Options) -> Loaded {
     if !misread {
         diagnostics.extend(parse_diagnostics);
     }
-    // After a syntax error half of the names are missing; complaints about them would be noise.
-    let mut symbols = Symbols::default();
+    // After a syntax error half of the names are missing; complaints about them would be noise. What
+    // is left of them is of use to editors.
+    let (mut symbols, problems) = resolve::resolve(&model);
     if !diagnostics.iter().any(Diagnostic::is_error) {
-        let (found, problems) = resolve::resolve(&model);
-        symbols = found;
         diagnostics.extend(problems);
     }
     let mut conditions = Vec::new();

@@ -29,11 +29,8 @@ const MAX_MESSAGE: usize = 600;
 
 /// One diagnostic as a terminal shows it; colours if asked for.
 pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {
-    let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let main = Group::with_title(level.primary_title(shorten(&diagnostic.message)))
+    let title = level(diagnostic.severity).primary_title(shorten(&diagnostic.message));
+    let main = Group::with_title(title.id(diagnostic.code.name()))
         .elements(places(source, diagnostic))
         .elements(included_from(source, diagnostic).map(|text| Level::NOTE.message(text)));
     let mut groups = vec![main];
@@ -44,8 +41,18 @@ pub fn render(source: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Strin
         group.elements(notes).elements(help)
     });
     groups.extend(last);
-    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-    renderer.render(&groups)
+    renderer(color).render(&groups)
+}
+
+fn renderer(color: bool) -> Renderer {
+    if color { Renderer::styled() } else { Renderer::plain() }
+}
+
+fn level(severity: Severity) -> Level<'static> {
+    match severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    }
 }
 
 /// All diagnostics and a line that sums them up; of very many the first ones, errors before
@@ -97,22 +104,20 @@ fn summary(diagnostics: &[Diagnostic], color: bool) -> String {
     };
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let warnings = diagnostics.len() - errors;
-    let summary = match (errors, warnings) {
-        (0, warnings) => Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::global_error(format!("the model has {}", count(warnings, "warning")))
-        },
-        (errors, 0) => Diagnostic::global_error(format!(
-            "could not read the model: {}",
-            count(errors, "error")
-        )),
-        (errors, warnings) => Diagnostic::global_error(format!(
-            "could not read the model: {}, {}",
-            count(errors, "error"),
-            count(warnings, "warning")
-        )),
+    let (severity, summary) = match (errors, warnings) {
+        (0, warnings) => {
+            (Severity::Warning, format!("the model has {}", count(warnings, "warning")))
+        }
+        (errors, 0) => {
+            (Severity::Error, format!("could not read the model: {}", count(errors, "error")))
+        }
+        (errors, warnings) => {
+            let (errors, warnings) = (count(errors, "error"), count(warnings, "warning"));
+            (Severity::Error, format!("could not read the model: {errors}, {warnings}"))
+        }
     };
-    render(&SourceMap::default(), &summary, color)
+    let title = level(severity).primary_title(summary);
+    renderer(color).render(&[Group::with_title(title)])
 }
 
 /// The place of a diagnostic and the places related to it.
@@ -213,6 +218,11 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
     let position = source.position(first.span);
     let lines_above = file.text[window.start..ranges[0].start].matches('\n').count();
 
+    let path = file.path.display().to_string();
+    // Of an empty snippet nothing would be shown, not even where it is.
+    if file.text.is_empty() {
+        return vec![Origin::path(path).into()];
+    }
     let excerpt = Excerpt::new(&file.text, window, &ranges);
     let annotations = marks.iter().zip(ranges).map(|(mark, range)| {
         let range = excerpt.position(range.start)..excerpt.position(range.end);
@@ -222,7 +232,6 @@ fn excerpt<'a>(source: &'a SourceMap, marks: &[Mark<'a>]) -> Vec<Element<'a>> {
     let snippet = Snippet::source(excerpt.text)
         .line_start(position.line as usize - lines_above)
         .annotations(annotations);
-    let path = file.path.display().to_string();
     if excerpt.columns_kept {
         vec![snippet.path(path).into()]
     } else {
@@ -317,6 +326,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Code;
     use crate::source::{Expansion, ExpansionKind, FileId};
 
     fn source(text: &str) -> (SourceMap, FileId) {
@@ -333,14 +343,14 @@ mod tests {
             let start = text.find(needle).unwrap() as u32;
             Span::new(file, start, start + 1)
         };
-        let problem = Diagnostic::error(at("x = 2"), "message")
+        let problem = Diagnostic::new(Code::Unexpected, at("x = 2"), "message")
             .label("label")
             .related(at("x = 1"), "near")
             .related(at("x;\nbyte"), "far")
             .note("a note")
             .help("a help");
         expect![[r#"
-            error: message
+            error[E0201]: message
               --> model.pml:43:10
                |
             43 |     x = 1;        x = 2
@@ -363,7 +373,7 @@ mod tests {
             let (source, file) = source(&text);
             let start = text.find('!').unwrap() as u32;
             let span = Span::new(file, start, start + 1);
-            let shown = render(&source, &Diagnostic::error(span, "here"), false);
+            let shown = render(&source, &Diagnostic::new(Code::Unexpected, span, "here"), false);
             assert!(shown.contains(&format!("model.pml:1:{}\n", 2 * length + 1)));
             assert!(shown.lines().all(|line| line.chars().count() <= 160));
             assert!(shown.lines().count() < 8);
@@ -375,9 +385,9 @@ mod tests {
         let text = "a {\n".to_owned() + &"b\n".repeat(1000) + "}\n";
         let (source, file) = source(&text);
         let span = Span::new(file, 2, text.len() as u32 - 1);
-        let problem = Diagnostic::error(span, "too long").label("this");
+        let problem = Diagnostic::new(Code::Unexpected, span, "too long").label("this");
         expect![[r#"
-            error: too long
+            error[E0201]: too long
              --> model.pml:1:3
               |
             1 | a {
@@ -397,7 +407,7 @@ mod tests {
             });
             span = Span { expansion, ..Span::new(file, 2, 3) };
         }
-        let shown = render(&source, &Diagnostic::error(span, "deep"), false);
+        let shown = render(&source, &Diagnostic::new(Code::Unexpected, span, "deep"), false);
         assert_eq!(shown.matches("in this expansion of").count(), MAX_LEVELS);
         assert!(shown.ends_with("and 3 more levels of expansion"));
     }
@@ -406,23 +416,23 @@ mod tests {
     fn all_diagnostics_end_with_a_summary() {
         let (source, file) = source("x\n");
         let span = Span::new(file, 0, 1);
-        let error = || Diagnostic::error(span, "wrong");
-        let warning = || Diagnostic::warning(span, "odd");
+        let error = || Diagnostic::new(Code::Unexpected, span, "wrong");
+        let warning = || Diagnostic::new(Code::StrayElse, span, "odd");
         assert_eq!(render_all(&source, &[], false), "");
         expect![[r#"
-            warning: odd
+            warning[W0203]: odd
              --> model.pml:1:1
               |
             1 | x
               | ^
 
-            error: wrong
+            error[E0201]: wrong
              --> model.pml:1:1
               |
             1 | x
               | ^
 
-            error: wrong
+            error[E0201]: wrong
              --> model.pml:1:1
               |
             1 | x
@@ -432,7 +442,7 @@ mod tests {
         "#]]
         .assert_eq(&render_all(&source, &[warning(), error(), error()], false));
         expect![[r#"
-            warning: odd
+            warning[W0203]: odd
              --> model.pml:1:1
               |
             1 | x
@@ -445,7 +455,7 @@ mod tests {
         let mut many: Vec<_> = (0..60).map(|_| warning()).collect();
         many.push(error());
         let shown = render_all(&source, &many, false);
-        assert!(shown.starts_with("error: wrong"));
+        assert!(shown.starts_with("error[E0201]: wrong"));
         let end = "... and 11 more\n\nerror: could not read the model: 1 error, 60 warnings\n";
         assert!(shown.ends_with(end));
     }
@@ -453,7 +463,7 @@ mod tests {
     #[test]
     fn messages_are_fit_to_be_shown() {
         let (source, _) = source("");
-        let long = Diagnostic::global_error("x".repeat(10_000)).note("\x1b[31m");
+        let long = Diagnostic::of_model(Code::Unexpected, "x".repeat(10_000)).note("\x1b[31m");
         let shown = render(&source, &long, false);
         assert!(shown.len() < 1000 && !shown.contains('\x1b'));
     }
@@ -461,7 +471,7 @@ mod tests {
     #[test]
     fn colours_only_if_asked_for() {
         let (source, file) = source("x\n");
-        let problem = Diagnostic::error(Span::new(file, 0, 1), "wrong");
+        let problem = Diagnostic::new(Code::Unexpected, Span::new(file, 0, 1), "wrong");
         assert!(!render(&source, &problem, false).contains('\x1b'));
         assert!(render(&source, &problem, true).contains('\x1b'));
     }
@@ -478,7 +488,7 @@ mod tests {
             let (source, file) = source(&text);
             let mut spans = spans.into_iter().map(|(start, end)| Span::new(file, start, end));
             let first = spans.next().unwrap();
-            let problem = spans.fold(Diagnostic::error(first, "wrong"), |problem, span| {
+            let problem = spans.fold(Diagnostic::new(Code::Unexpected, first, "wrong"), |problem, span| {
                 problem.related(span, "too")
             });
             render(&source, &problem, false);

@@ -39,9 +39,9 @@ pub enum Symbol {
     MtypeSet(MtypeId),
     /// One of the predefined variables.
     Predefined(Predefined),
-    /// A label: its index in the [`BodyInfo::labels`] of its body. Several labels of one body may
-    /// have one name, in different blocks or from calls of one inline.
-    Label(u32),
+    /// A label: its body, and its index in the [`BodyInfo::labels`] there. Several labels of one body
+    /// may have one name, in different blocks or from calls of one inline.
+    Label(BodyId, u32),
     /// An inline.
     Inline,
     /// A property.

@@ -11,6 +11,7 @@
 mod tokens;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -33,6 +34,8 @@ const MAX_STATES: u64 = 1 << 20;
 pub struct HoaError {
     /// The line, from 1.
     pub line: u32,
+    /// The bytes of the text that it is about.
+    pub at: Range<usize>,
     /// The reason.
     pub reason: String,
 }
@@ -70,13 +73,10 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn line(&self) -> u32 {
-        let at = self.tokens.get(self.next).or(self.tokens.last());
-        at.map_or(1, |token| token.line)
-    }
-
     fn fail<T>(&self, reason: impl Into<String>) -> Result<T> {
-        Err(HoaError { line: self.line(), reason: reason.into() })
+        let token = self.tokens.get(self.next).or(self.tokens.last());
+        let (line, at) = token.map_or((1, 0..0), |token| (token.line, token.at.clone()));
+        Err(HoaError { line, at, reason: reason.into() })
     }
 
     /// About what was read last.

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::ir::{Automaton, BodyKind, ControlState, Program, StateId, Transition};
 
-pub use svg::svg;
+pub use svg::{Picture, escape, pictures, svg};
 
 /// A graph for each automaton, in the language of Graphviz.
 pub fn dot(program: &Program) -> String {

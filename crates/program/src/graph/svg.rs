@@ -27,7 +27,36 @@ text{font:12px monospace;text-anchor:middle;fill:#222}\
 .end{fill:#e6f4ea}.progress{fill:#e8f0fe}.accept{stroke-width:3}\
 .edge{fill:none;stroke:#666;marker-end:url(#arrow)}\
 .atomic{stroke-width:2.4}.escape{stroke-dasharray:5 3}\
-.gone{fill:#222}";
+.gone{fill:#222}.paper{fill:#fff}";
+
+/// The picture of one automaton, for a page that has its own colours and lights up states.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// What it shows: `proctype P`.
+    pub title: String,
+    /// An `svg` element without a style and without the tips of its arrows. The classes of its parts are `state`
+    /// (`end`, `progress`, `accept`), `edge` (`atomic`, `escape`), `gone` and `paper` (behind text); a state's
+    /// `data-state` is its number.
+    pub svg: String,
+}
+
+/// A picture of each automaton, in the order of the program.
+pub fn pictures(program: &Program) -> Vec<Picture> {
+    let picture = |automaton: &Automaton| {
+        let (body, (width, height)) = draw(program, automaton);
+        let (width, height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
+        let body = format!("<g transform=\"translate({MARGIN},{MARGIN})\">\n{body}</g>\n");
+        Picture { title: title(automaton), svg: element(width, height, &body) }
+    };
+    program.automata.iter().map(picture).collect()
+}
+
+fn element(width: f64, height: f64, body: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\">\n{body}</svg>\n"
+    )
+}
 
 /// The automata, one below the other. Bold lines stay inside of an atomic sequence, dashed ones are
 /// escapes; a thick border marks accepting states, green end states, blue progress states; the dot
@@ -51,14 +80,14 @@ pub fn svg(program: &Program) -> String {
         y += TITLE + size.1 + MARGIN;
     }
     let width = width + 2.0 * MARGIN;
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{y:.0}\" \
-         viewBox=\"0 0 {width:.0} {y:.0}\">\n<style>{STYLE}</style>\n\
+    let body = format!(
+        "<style>{STYLE}</style>\n\
          <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" \
          markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
          <path d=\"M0 0L8 4L0 8z\" fill=\"#666\"/></marker></defs>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{body}</svg>\n"
-    )
+         <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{body}"
+    );
+    element(width, y, &body)
 }
 
 /// All transitions from one state to another.
@@ -117,7 +146,7 @@ fn draw(program: &Program, automaton: &Automaton) -> (String, (f64, f64)) {
         let (x, y) = points[*text];
         let _ = writeln!(
             out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#fff\"/>",
+            "<rect class=\"paper\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
             x - edge.width / 2.0,
             y - edge.height / 2.0,
             edge.width,
@@ -157,7 +186,8 @@ fn state(out: &mut String, automaton: &Automaton, id: StateId, node: &Node, (x, 
     }
     let _ = writeln!(
         out,
-        "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"12\"/>",
+        "<rect class=\"{class}\" data-state=\"{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"12\"/>",
+        id.0,
         x - node.width / 2.0,
         y - node.height / 2.0,
         node.width,
@@ -226,7 +256,8 @@ fn cut(text: &str) -> String {
     short
 }
 
-fn escape(text: &str) -> String {
+/// A text as HTML and XML take it, between tags and in quotes.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -234,6 +265,7 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }

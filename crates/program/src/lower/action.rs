@@ -1,5 +1,6 @@
 //! What the elements do, and how they are shown.
 
+use spinward_promela::Code;
 use spinward_promela::ast::{
     AssignOp, BinaryOp, Decl, Expr as AstExpr, ExprKind, ForRange, Initializer, Stmt, StmtKind,
     TypeName, VarRef,
@@ -24,7 +25,7 @@ impl<'a> Context<'a> {
             Kind::Simple(simple) => {
                 let action = self.simple(*simple);
                 if element.d_step.is_some() && matches!(action, Action::Run { .. }) {
-                    self.error(element.span, "`run` inside of a `d_step`");
+                    self.error(Code::RunInDStep, element.span, "`run` inside of a `d_step`");
                 }
                 action
             }
@@ -143,7 +144,11 @@ impl<'a> Context<'a> {
                 targets.into_iter().zip(sources.into_iter().map(Expr::Load)).collect(),
             ),
             _ => {
-                self.error(var.span, "only a record of the same type fits into a record");
+                self.error(
+                    Code::RecordAsValue,
+                    var.span,
+                    "only a record of the same type fits into a record",
+                );
                 Action::Skip
             }
         }
@@ -177,7 +182,11 @@ impl<'a> Context<'a> {
             self.expr(priority)
         });
         let Some(Symbol::Body(body)) = self.symbols.symbol(proctype.id) else {
-            self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
+            self.error(
+                Code::NoProctype,
+                proctype.span,
+                format!("`{}` is not a proctype", proctype.text),
+            );
             return Action::Skip;
         };
         let params = &self.symbols.body(body).params;
@@ -185,6 +194,7 @@ impl<'a> Context<'a> {
         let wanted = wanted.fold(0, u64::saturating_add);
         if args.len() as u64 != wanted && self.budget.exceeded.is_none() {
             self.error(
+                Code::RunArguments,
                 expr.span,
                 format!("`{}` takes {wanted} arguments, not {}", proctype.text, args.len()),
             );
@@ -239,7 +249,7 @@ impl<'a> Context<'a> {
             return Action::Skip;
         };
         let Some(counter) = self.counter(var) else {
-            self.error(stmt.span, "`for` runs over an array or a channel");
+            self.error(Code::BadLoopRange, stmt.span, "`for` runs over an array or a channel");
             return Action::Skip;
         };
         match step {

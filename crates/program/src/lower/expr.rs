@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use spinward_promela::ast::{self, BinaryOp, ExprKind, UnaryOp, VarRef};
 use spinward_promela::symbols::{BodyId, MtypeId, Predefined, Scope, Symbol, Symbols, Type, VarId};
-use spinward_promela::{Diagnostic, Span};
+use spinward_promela::{Code, Diagnostic, Span};
 
 use super::layout::{Layout, Spot};
 use super::size::{self, Budget};
@@ -41,8 +41,8 @@ pub(super) enum Named {
 }
 
 impl Context<'_> {
-    pub(super) fn error(&mut self, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(span, message));
+    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::new(code, span, message));
     }
 
     /// What a reference stands for.
@@ -55,7 +55,11 @@ impl Context<'_> {
             Some(Symbol::Mtype(_, value)) => return Named::Mtype(value),
             Some(Symbol::Predefined(predefined)) => return Named::Predefined(predefined),
             _ => {
-                self.error(first.name.span, format!("`{}` is not a variable", first.name.text));
+                self.error(
+                    Code::NotAVariable,
+                    first.name.span,
+                    format!("`{}` is not a variable", first.name.text),
+                );
                 return Named::Unknown;
             }
         };
@@ -64,7 +68,11 @@ impl Context<'_> {
         self.select(&mut place, id, first.index.as_deref());
         for part in fields {
             let Some(Symbol::Variable(field)) = self.symbols.symbol(part.name.id) else {
-                self.error(part.name.span, format!("there is no field `{}`", part.name.text));
+                self.error(
+                    Code::NoField,
+                    part.name.span,
+                    format!("there is no field `{}`", part.name.text),
+                );
                 return Named::Unknown;
             };
             id = field;
@@ -104,17 +112,21 @@ impl Context<'_> {
         match self.named(var) {
             Named::Variable(id, place) => {
                 if let Type::Struct(_) = self.symbols.variable(id).ty {
-                    self.error(var.span, "a record, where one value is needed");
+                    self.error(
+                        Code::RecordAsValue,
+                        var.span,
+                        "a record, where one value is needed",
+                    );
                 }
                 Some(place)
             }
             Named::Predefined(Predefined::Scratch) | Named::Unknown => None,
             Named::Predefined(_) => {
-                self.error(var.span, "this variable cannot be set");
+                self.error(Code::AssignedConstant, var.span, "this variable cannot be set");
                 None
             }
             Named::Mtype(_) => {
-                self.error(var.span, "a constant cannot be set");
+                self.error(Code::AssignedConstant, var.span, "a constant cannot be set");
                 None
             }
         }
@@ -125,7 +137,11 @@ impl Context<'_> {
         match self.named(var) {
             Named::Variable(id, place) => {
                 if let Type::Struct(_) = self.symbols.variable(id).ty {
-                    self.error(var.span, "a record, where one value is needed");
+                    self.error(
+                        Code::RecordAsValue,
+                        var.span,
+                        "a record, where one value is needed",
+                    );
                 }
                 Expr::Load(place)
             }
@@ -142,7 +158,7 @@ impl Context<'_> {
                     Expr::Priority
                 }
                 Predefined::Scratch => {
-                    self.error(var.span, "`_` has no value");
+                    self.error(Code::NoValue, var.span, "`_` has no value");
                     Expr::Const(0)
                 }
             },
@@ -199,7 +215,11 @@ impl Context<'_> {
                             ReceiveArg::Ignore
                         }
                         Named::Predefined(_) => {
-                            self.error(var.span, "this variable cannot be set");
+                            self.error(
+                                Code::AssignedConstant,
+                                var.span,
+                                "this variable cannot be set",
+                            );
                             ReceiveArg::Ignore
                         }
                     });
@@ -240,9 +260,12 @@ impl Context<'_> {
             }
             ExprKind::Run { .. } => {
                 self.diagnostics.push(
-                    Diagnostic::error(expr.span, "`run` inside another expression").help(
-                        "give the number of the new process to a variable first: `p = run P()`",
-                    ),
+                    Diagnostic::new(
+                        Code::RunInExpression,
+                        expr.span,
+                        "`run` inside another expression",
+                    )
+                    .help("give the number of the new process to a variable first: `p = run P()`"),
                 );
                 Expr::Const(0)
             }
@@ -264,12 +287,17 @@ impl Context<'_> {
             ExprKind::RemoteLabel { proctype, pid, label } => {
                 let pid = pid.as_ref().map(|pid| Box::new(self.expr(pid)));
                 let Some(Symbol::Body(body)) = self.symbols.symbol(proctype.id) else {
-                    self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
+                    self.error(
+                        Code::NoProctype,
+                        proctype.span,
+                        format!("`{}` is not a proctype", proctype.text),
+                    );
                     return Expr::Const(0);
                 };
                 let state = self.label_states.get(&(body, label.text.as_str())).copied();
                 let Some(state) = state else {
                     self.error(
+                        Code::NoLabel,
                         label.span,
                         format!("there is no label `{}` in `{}`", label.text, proctype.text),
                     );
@@ -280,7 +308,11 @@ impl Context<'_> {
             ExprKind::RemoteVar { proctype, pid, var } => {
                 let pid = pid.as_ref().map(|pid| Box::new(self.expr(pid)));
                 let Some(Symbol::Body(body)) = self.symbols.symbol(proctype.id) else {
-                    self.error(proctype.span, format!("`{}` is not a proctype", proctype.text));
+                    self.error(
+                        Code::NoProctype,
+                        proctype.span,
+                        format!("`{}` is not a proctype", proctype.text),
+                    );
                     return Expr::Const(0);
                 };
                 match (self.var(var), pid) {
@@ -296,12 +328,13 @@ impl Context<'_> {
                     (Expr::Priority | Expr::Pid, None) => {
                         let message = "this needs the number of a process";
                         let help = format!("such as `{}[0]:_pid`", proctype.text);
-                        let problem = Diagnostic::error(var.span, message).help(help);
+                        let problem =
+                            Diagnostic::new(Code::BadRemote, var.span, message).help(help);
                         self.diagnostics.push(problem);
                         Expr::Const(0)
                     }
                     (other @ (Expr::Last | Expr::ProcessCount), _) => {
-                        self.error(var.span, "this is no variable of a process");
+                        self.error(Code::BadRemote, var.span, "this is no variable of a process");
                         other
                     }
                     (other, _) => other,
@@ -317,7 +350,11 @@ impl Context<'_> {
                 Expr::C(text.code.clone())
             }
             ExprKind::TemporalUnary(..) | ExprKind::TemporalBinary(..) => {
-                self.error(expr.span, "temporal logic outside of an `ltl` formula");
+                self.error(
+                    Code::TemporalOutsideFormula,
+                    expr.span,
+                    "temporal logic outside of an `ltl` formula",
+                );
                 Expr::Const(0)
             }
         }

@@ -1,7 +1,7 @@
 //! The formulas of a model, and those given beside it.
 
 use spinward_promela::ast::{self, BinaryOp, ExprKind, TemporalBinary, UnaryOp};
-use spinward_promela::{Diagnostic, Span, pretty};
+use spinward_promela::{Code, Diagnostic, Span, pretty};
 use spinward_property::MAX_ATOMS;
 
 use super::expr::Context;
@@ -27,7 +27,7 @@ impl Context<'_> {
         if atoms.len() > MAX_ATOMS as usize {
             let problem =
                 format!("a formula can ask about {MAX_ATOMS} conditions, this one asks about more");
-            self.diagnostics.push(Diagnostic::error(span, problem));
+            self.diagnostics.push(Diagnostic::new(Code::FormulaTooLarge, span, problem));
         }
         Formula { name, text: pretty::expr(expr), span, temporal, atoms }
     }

@@ -5,7 +5,7 @@
 
 use spinward_promela::ast::Visibility;
 use spinward_promela::symbols::{Symbols, Type, TypedefId, VarId, Variable};
-use spinward_promela::{Diagnostic, Span};
+use spinward_promela::{Code, Diagnostic, Span};
 
 use crate::ir::{Block, MessageField, Place, Scalar, Slot, Space};
 
@@ -166,9 +166,10 @@ impl<'a> Layout<'a> {
                 continue;
             };
             let at = self.symbols.variable(id).span;
-            let diagnostic = Diagnostic::error(at, "the variables are too large")
-                .label(format!("up to here they need {needed} bytes"))
-                .note(note);
+            let diagnostic =
+                Diagnostic::new(Code::ModelTooLarge, at, "the variables are too large")
+                    .label(format!("up to here they need {needed} bytes"))
+                    .note(note);
             self.diagnostics.push(match span {
                 Some(span) => diagnostic.related(span, "in this process"),
                 None => diagnostic,
@@ -183,7 +184,9 @@ impl<'a> Layout<'a> {
             if self.name_bytes > MAX_NAME_BYTES {
                 let message = "the names of the variables are too long";
                 let label = "each element of an array and each field has a name";
-                self.diagnostics.push(Diagnostic::error(variable.span, message).label(label));
+                self.diagnostics.push(
+                    Diagnostic::new(Code::ModelTooLarge, variable.span, message).label(label),
+                );
                 return Block::default();
             }
         }
@@ -291,12 +294,16 @@ impl<'a> Layout<'a> {
     pub fn check_channel(&mut self, capacity: u32, message_bytes: u32, span: Span) {
         if capacity > u32::from(u16::MAX) {
             self.diagnostics.push(
-                Diagnostic::error(span, "a channel for more than 65535 messages")
-                    .label(format!("room for {capacity} messages")),
+                Diagnostic::new(
+                    Code::ModelTooLarge,
+                    span,
+                    "a channel for more than 65535 messages",
+                )
+                .label(format!("room for {capacity} messages")),
             );
         } else if u64::from(capacity) * u64::from(message_bytes) > MAX_BLOCK {
             self.diagnostics.push(
-                Diagnostic::error(span, "the channel is too large")
+                Diagnostic::new(Code::ModelTooLarge, span, "the channel is too large")
                     .label(format!("{capacity} messages of {message_bytes} bytes")),
             );
         }

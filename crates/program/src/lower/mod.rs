@@ -20,7 +20,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use spinward_promela::ast::{self, ExprKind, Model, Unit};
 use spinward_promela::symbols::{BodyKind, Symbols};
-use spinward_promela::{Diagnostic, Loaded};
+use spinward_promela::{Code, Diagnostic, Loaded};
 
 use self::expr::Context;
 use self::flow::{BlockKind, Claimed, Flow, Kind};
@@ -93,8 +93,12 @@ fn check_sizes(flow: &mut Flow<'_>, symbols: &Symbols) {
             && built.next_local > u32::from(u16::MAX)
         {
             flow.diagnostics.push(
-                Diagnostic::error(symbols.bodies[i].span, "too many statements in one body")
-                    .label(format!("{} local states", built.next_local)),
+                Diagnostic::new(
+                    Code::ModelTooLarge,
+                    symbols.bodies[i].span,
+                    "too many statements in one body",
+                )
+                .label(format!("{} local states", built.next_local)),
             );
         }
     }
@@ -118,7 +122,7 @@ fn warn_of_labels(flow: &mut Flow<'_>) {
         } else {
             continue;
         };
-        warnings.push(Diagnostic::warning(def.span, problem).note(why));
+        warnings.push(Diagnostic::new(Code::LabelWithoutEffect, def.span, problem).note(why));
     }
     flow.diagnostics.extend(warnings);
 }
@@ -186,7 +190,8 @@ impl<'f, 'a> Assembly<'f, 'a> {
         let local_inits: Vec<_> =
             symbols.bodies.iter().map(|body| initializers.locals(&body.locals)).collect();
         if channels.len() > usize::from(u16::MAX) {
-            let diagnostic = Diagnostic::global_error("too many declarations of channels");
+            let diagnostic =
+                Diagnostic::of_model(Code::ModelTooLarge, "too many declarations of channels");
             return (None, vec![diagnostic]);
         }
 

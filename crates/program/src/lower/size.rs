@@ -4,7 +4,7 @@
 //! transitions of every statement before it. All that is made is counted here, in nodes of
 //! expressions, before it is made.
 
-use spinward_promela::{Diagnostic, Span};
+use spinward_promela::{Code, Diagnostic, Span};
 
 use crate::ir::{Action, Expr, Place, ReceiveArg};
 
@@ -39,10 +39,14 @@ impl Budget {
     /// The mistake, if more was asked for than may be made.
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         let span = self.exceeded?;
-        Some(Diagnostic::error(span, "the model is too large").label("no room for this").note(
-            "a record in a message or a `run` counts by its fields, a choice or escape by \
+        Some(
+            Diagnostic::new(Code::ModelTooLarge, span, "the model is too large")
+                .label("no room for this")
+                .note(
+                    "a record in a message or a `run` counts by its fields, a choice or escape by \
                        all places it can be entered from",
-        ))
+                ),
+        )
     }
 }
 

@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use spinward_promela::Diagnostic;
 use spinward_promela::symbols::BodyId;
+use spinward_promela::{Code, Diagnostic};
 
 use super::flow::{BlockKind, Destination, Element, Flow, Jump, Kind, SequenceId};
 use crate::ir::ElementId;
@@ -171,7 +171,7 @@ impl<'a> Builder<'_, 'a> {
         self.lost = true;
         let span = self.element(id).span;
         self.flow.diagnostics.push(
-            Diagnostic::error(span, "jumps that lead nowhere")
+            Diagnostic::new(Code::EndlessJumps, span, "jumps that lead nowhere")
                 .label("from here on there are only jumps"),
         );
     }
@@ -314,9 +314,13 @@ impl<'a> Builder<'_, 'a> {
         }
         let span = self.element(guard).span;
         self.flow.diagnostics.push(
-            Diagnostic::warning(span, "an escape (`unless`) of one guard of a choice")
-                .label("the escape is possible in all options")
-                .help("write `unless` after the whole choice"),
+            Diagnostic::new(
+                Code::EscapeOfGuard,
+                span,
+                "an escape (`unless`) of one guard of a choice",
+            )
+            .label("the escape is possible in all options")
+            .help("write `unless` after the whole choice"),
         );
     }
 
@@ -419,7 +423,8 @@ impl<'a> Builder<'_, 'a> {
             let elses: Vec<_> = rows[state].iter().filter(is_else).collect();
             if let [first, second, ..] = elses[..] {
                 found.push(
-                    Diagnostic::error(
+                    Diagnostic::new(
+                        Code::SecondElse,
                         self.element(second.element).span,
                         "two `else` are possible at the same place",
                     )
@@ -434,8 +439,12 @@ impl<'a> Builder<'_, 'a> {
                 && !self.flow.is_claim(body)
             {
                 found.push(
-                    Diagnostic::warning(self.element(row.element).span, "a loop that does nothing")
-                        .label("always possible, and leads back to the same state"),
+                    Diagnostic::new(
+                        Code::IdleLoop,
+                        self.element(row.element).span,
+                        "a loop that does nothing",
+                    )
+                    .label("always possible, and leads back to the same state"),
                 );
             }
         }
@@ -446,10 +455,12 @@ impl<'a> Builder<'_, 'a> {
     fn too_many_transitions(&mut self, body: BodyId) {
         let span = self.flow.body_span(body);
         let message = format!("the model has more than {MAX_TRANSITIONS} transitions");
-        self.flow.diagnostics.push(Diagnostic::error(span, message).label("up to here").note(
-            "every option of an escape (`unless`) counts for every statement before it, \
+        self.flow.diagnostics.push(
+            Diagnostic::new(Code::ModelTooLarge, span, message).label("up to here").note(
+                "every option of an escape (`unless`) counts for every statement before it, \
                        every option of a nested choice for every choice around it",
-        ));
+            ),
+        );
     }
 
     /// Replaces a choice inside of a choice by its options, as long as there is room for them.

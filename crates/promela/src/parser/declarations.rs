@@ -2,10 +2,10 @@
 
 use super::keywords::is_type;
 use super::{Parser, Result, fail};
-use crate::Diagnostic;
 use crate::ast::{Decl, Declarator, Expr, Initializer, MtypeDecl, TypeName, Visibility};
 use crate::source::Span;
 use crate::token::{Punct, TokenKind};
+use crate::{Code, Diagnostic};
 
 impl Parser<'_> {
     /// Whether a declaration of variables begins here.
@@ -44,11 +44,13 @@ impl Parser<'_> {
             if !self.eat(Punct::Comma) {
                 if self.at(Punct::Assign) {
                     return fail(
-                        Diagnostic::error(self.span(), "values of an mtype are not chosen")
-                            .label("no value can be given here")
-                            .note(
-                                "the names of a declaration are numbered from the last, from 1 on",
-                            ),
+                        Diagnostic::new(
+                            Code::BadMtypeDeclaration,
+                            self.span(),
+                            "values of an mtype are not chosen",
+                        )
+                        .label("no value can be given here")
+                        .note("the names of a declaration are numbered from the last, from 1 on"),
                     );
                 }
                 names.push(self.name("a name for a value, or `}`")?);
@@ -136,7 +138,7 @@ impl Parser<'_> {
             self.expect(Punct::RBracket)?;
             if self.at(Punct::LBracket) {
                 return fail(
-                    Diagnostic::error(self.span(), "an array has one dimension")
+                    Diagnostic::new(Code::TwoDimensions, self.span(), "an array has one dimension")
                         .label("a second one begins here")
                         .help("put an array into a `typedef`, and make an array of that type"),
                 );
@@ -204,7 +206,8 @@ impl Parser<'_> {
         }
         if self.at_word("unsigned") {
             return fail(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::UnsignedField,
                     self.span(),
                     "`unsigned` cannot be the type of a field of a message",
                 )

@@ -2,9 +2,9 @@
 
 use super::keywords::{UNIT_WORDS, closest, is_type, starts_unit};
 use super::{Parser, after, is_keyword};
-use crate::Diagnostic;
 use crate::source::Span;
 use crate::token::{Punct, Token, TokenKind};
+use crate::{Code, Diagnostic};
 
 /// More errors than this are not shown: they would mostly follow from the first ones.
 const MAX_ERRORS: usize = 50;
@@ -45,7 +45,8 @@ impl Parser<'_> {
         self.errors += usize::from(problem.is_error());
         self.diagnostics.push(problem);
         if self.errors == MAX_ERRORS {
-            self.diagnostics.push(Diagnostic::global_error(
+            self.diagnostics.push(Diagnostic::of_model(
+                Code::TooManyErrors,
                 "too many errors; the rest of the model was not read",
             ));
             self.stop();
@@ -65,9 +66,12 @@ impl Parser<'_> {
     pub(super) fn unexpected(&self, expected: &str) -> Diagnostic {
         let token = self.current();
         let found = self.describe(token);
-        let mut problem =
-            Diagnostic::error(self.span(), format!("expected {expected}, found {found}"))
-                .label(format!("expected {expected}"));
+        let mut problem = Diagnostic::new(
+            Code::Unexpected,
+            self.span(),
+            format!("expected {expected}, found {found}"),
+        )
+        .label(format!("expected {expected}"));
         if let Some(hint) = self.hint() {
             problem = problem.help(hint);
         }
@@ -96,8 +100,12 @@ impl Parser<'_> {
         if word.is_empty() {
             return self.unexpected(what);
         }
-        Diagnostic::error(self.span(), format!("the keyword `{word}` cannot be used as a name"))
-            .label(format!("expected {what}"))
+        Diagnostic::new(
+            Code::KeywordAsName,
+            self.span(),
+            format!("the keyword `{word}` cannot be used as a name"),
+        )
+        .label(format!("expected {what}"))
     }
 
     /// What was probably meant, judged by the token that does not fit and the one before it.
@@ -201,9 +209,12 @@ impl Parser<'_> {
     pub(super) fn missing_separator(&self) -> (Diagnostic, bool) {
         let found = self.describe(self.current());
         let can_begin = self.can_begin_step();
-        let mut problem =
-            Diagnostic::error(after(self.previous_place()), format!("expected `;`, found {found}"))
-                .label("expected `;` or `->` here");
+        let mut problem = Diagnostic::new(
+            Code::MissingSeparator,
+            after(self.previous_place()),
+            format!("expected `;`, found {found}"),
+        )
+        .label("expected `;` or `->` here");
         if let Some(hint) = self.hint() {
             problem = problem.help(hint);
         } else if can_begin {
@@ -249,18 +260,26 @@ impl Parser<'_> {
             "" => {}
             "priority" | "provided" | "of" | "unless" | "eval" => {}
             word => {
-                return Diagnostic::error(span, format!("`{word}` does not begin a statement"));
+                return Diagnostic::new(
+                    Code::NotAStatement,
+                    span,
+                    format!("`{word}` does not begin a statement"),
+                );
             }
         }
         match self.current().kind {
             TokenKind::Punct(Punct::PlusPlus | Punct::MinusMinus) => {
                 let operator = self.describe(self.current());
-                Diagnostic::error(span, format!("expected a statement, found {operator}"))
-                    .label("expected a statement")
-                    .help("the operator comes after the variable: `x++`, `x--`")
+                Diagnostic::new(
+                    Code::NotAStatement,
+                    span,
+                    format!("expected a statement, found {operator}"),
+                )
+                .label("expected a statement")
+                .help("the operator comes after the variable: `x++`, `x--`")
             }
             TokenKind::Punct(Punct::Arrow) => {
-                Diagnostic::error(span, "expected a statement before `->`")
+                Diagnostic::new(Code::NotAStatement, span, "expected a statement before `->`")
                     .label("nothing stands before this")
                     .help("write the condition under which to go on, or `true`")
             }
@@ -273,7 +292,8 @@ impl Parser<'_> {
         let span = self.span();
         let word = self.word();
         if let Some(meant) = closest(word, UNIT_WORDS.into_iter().chain(TYPE_WORDS)) {
-            return Diagnostic::error(
+            return Diagnostic::new(
+                Code::NotAUnit,
                 span,
                 format!("expected a declaration or a process, found `{word}`"),
             )
@@ -281,12 +301,14 @@ impl Parser<'_> {
         }
         match &self.current().kind {
             TokenKind::Punct(Punct::RBrace) => {
-                Diagnostic::error(span, "this `}` closes nothing").label("no `{` is open here")
+                Diagnostic::new(Code::NotAUnit, span, "this `}` closes nothing")
+                    .label("no `{` is open here")
             }
             TokenKind::Ident(word) if word == "of" => self
                 .unexpected("`,` or `;`")
                 .help("a channel is written `chan c = [capacity] of { type, type }`"),
-            TokenKind::Ident(word) if is_keyword(word) => Diagnostic::error(
+            TokenKind::Ident(word) if is_keyword(word) => Diagnostic::new(
+                Code::NotAUnit,
                 span,
                 format!("`{word}` cannot stand outside of a process"),
             )
@@ -317,8 +339,9 @@ impl Parser<'_> {
 
     /// Two names stand side by side, so the first was meant to be a type.
     pub(super) fn unknown_type(&self, word: &str) -> Diagnostic {
-        let problem = Diagnostic::error(self.span(), format!("there is no type `{word}`"))
-            .label("not a type");
+        let problem =
+            Diagnostic::new(Code::NoType, self.span(), format!("there is no type `{word}`"))
+                .label("not a type");
         let typedefs = self.declared.typedefs.iter().map(String::as_str);
         let meant = match word {
             "boolean" => Some("bool"),
@@ -347,13 +370,15 @@ impl Parser<'_> {
         let at_end = self.at_end();
         let mistaken = matches!((word, self.word()), ("if", "od") | ("do", "fi"));
         let problem = if mistaken {
-            Diagnostic::error(
+            Diagnostic::new(
+                Code::NotClosed,
                 self.span(),
                 format!("`{word}` is closed by `{closer}`, found {found}"),
             )
             .label(format!("expected `{closer}`"))
         } else {
-            Diagnostic::error(
+            Diagnostic::new(
+                Code::NotClosed,
                 self.span(),
                 format!("`{word}` is not closed: expected `{closer}`, found {found}"),
             )

@@ -4,13 +4,13 @@
 //! the left. In a formula the temporal operators join in and `->` means implication.
 
 use super::{OPERAND, PARENTHESIS, Parser, Result, fail};
-use crate::Diagnostic;
 use crate::ast::{
     BinaryOp, CText, ChannelTest, Expr, ExprKind, ReceiveArg, TemporalBinary, TemporalUnary,
     UnaryOp, VarPart, VarRef,
 };
 use crate::source::Span;
 use crate::token::{Punct, TokenKind};
+use crate::{Code, Diagnostic};
 
 /// An expression, and what must be known of it to put it into a larger one.
 pub(super) struct Parsed {
@@ -71,9 +71,13 @@ impl Parser<'_> {
             }
             if self.at(Punct::Minus) && self.line_ends_statement() {
                 self.report(
-                    Diagnostic::warning(self.span(), "this line is a statement of its own")
-                        .label("not a subtraction: the line's end ended the statement before")
-                        .help("put the `-` at the end of the line before, or parentheses around"),
+                    Diagnostic::new(
+                        Code::LineEndsStatement,
+                        self.span(),
+                        "this line is a statement of its own",
+                    )
+                    .label("not a subtraction: the line's end ended the statement before")
+                    .help("put the `-` at the end of the line before, or parentheses around"),
                 );
                 break;
             }
@@ -169,7 +173,8 @@ impl Parser<'_> {
             _ => return operator,
         };
         self.report(
-            Diagnostic::warning(
+            Diagnostic::new(
+                Code::BitOperatorInFormula,
                 sign,
                 format!("`{text}` between formulas is taken for `{text}{text}`"),
             )
@@ -416,9 +421,13 @@ impl Parser<'_> {
             ChannelTest::NotEmpty => ("nempty", "empty"),
         };
         fail(
-            Diagnostic::error(span, format!("`{word}(...)` cannot be part of this expression"))
-                .label("may be combined by `&&` and `||` only")
-                .help(format!("its negation is `{opposite}(...)`; `len(...)` is a number")),
+            Diagnostic::new(
+                Code::ProbeInExpression,
+                span,
+                format!("`{word}(...)` cannot be part of this expression"),
+            )
+            .label("may be combined by `&&` and `||` only")
+            .help(format!("its negation is `{opposite}(...)`; `len(...)` is a number")),
         )
     }
 
@@ -428,12 +437,16 @@ impl Parser<'_> {
             return Ok(());
         }
         fail(
-            Diagnostic::error(sign, "this operator cannot be applied to a temporal formula")
-                .related(operand.expr.span, "a formula about a whole run, not a value")
-                .help(
-                    "`[]`, `<>`, `X` and `!` apply to the very next operand: write `[] (x == 1)`, \
+            Diagnostic::new(
+                Code::TemporalOperand,
+                sign,
+                "this operator cannot be applied to a temporal formula",
+            )
+            .related(operand.expr.span, "a formula about a whole run, not a value")
+            .help(
+                "`[]`, `<>`, `X` and `!` apply to the very next operand: write `[] (x == 1)`, \
                      not `[] x == 1`",
-                ),
+            ),
         )
     }
 

@@ -49,7 +49,7 @@ fn alone(
     parse: fn(&mut Parser<'_>) -> Result<Expr>,
 ) -> Result<Expr> {
     let mut parser = Parser::new(tokens, source);
-    parser.names = model.names;
+    parser.names = std::mem::take(&mut model.names);
     for unit in &model.units {
         if let Unit::Proctype(proctype) = unit {
             let name = &proctype.name.text;
@@ -57,9 +57,9 @@ fn alone(
             parser.declared.all_proctypes.insert(name.clone());
         }
     }
-    let expr = parser.whole(parse)?;
+    let expr = parser.whole(parse);
     model.names = parser.names;
-    Ok(expr)
+    expr
 }
 
 impl Parser<'_> {

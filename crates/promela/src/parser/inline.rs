@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 
 use super::errors::Opener;
 use super::{Lexeme, Parser, Result, STATEMENT, Stream, end_of_text, fail};
-use crate::Diagnostic;
 use crate::ast::{Inline, Name, StmtKind, VarRef};
 use crate::source::{Expansion, ExpansionId, ExpansionKind, Span};
 use crate::token::{Punct, Token, TokenKind};
+use crate::{Code, Diagnostic};
 
 /// Inline calls may make this many tokens in all. A model of a thousand lines has some ten
 /// thousand; a few inlines that call each other twice can ask for any number.
@@ -57,8 +57,12 @@ impl Parser<'_> {
         let text = name.text.clone();
         if let Some(first) = self.declared.inlines.insert(text, definition) {
             self.report(
-                Diagnostic::error(name.span, format!("a second inline `{}`", name.text))
-                    .related(first.name.span, "the first"),
+                Diagnostic::new(
+                    Code::Redeclared,
+                    name.span,
+                    format!("a second inline `{}`", name.text),
+                )
+                .related(first.name.span, "the first"),
             );
         }
         Ok(Inline { name, params, body, span: self.since(start) })
@@ -80,9 +84,12 @@ impl Parser<'_> {
             let param = self.name("the name of a parameter")?;
             let first = *known.entry(param.text.clone()).or_insert(param.span);
             if first != param.span {
-                let problem =
-                    Diagnostic::error(param.span, format!("a second parameter `{}`", param.text))
-                        .related(first, "the first");
+                let problem = Diagnostic::new(
+                    Code::Redeclared,
+                    param.span,
+                    format!("a second parameter `{}`", param.text),
+                )
+                .related(first, "the first");
                 self.report(problem);
             }
             params.push(param);
@@ -134,7 +141,8 @@ impl Parser<'_> {
         let place = self.since(start);
         if args.len() != definition.params.len() {
             return fail(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::InlineArguments,
                     place,
                     format!(
                         "`{}` takes {}, but {} given",
@@ -240,7 +248,7 @@ impl Parser<'_> {
             .chain([&behind, &end])
             .map(|token| Lexeme { place: token.span, token: token.clone() })
             .collect();
-        let names = self.names;
+        let names = self.names.len();
         let result = self.in_stream(lexemes, |p| {
             p.in_parens(Self::expression)?;
             if p.stream.lexemes.len() > 2 {
@@ -248,7 +256,7 @@ impl Parser<'_> {
             }
             Ok(())
         });
-        self.names = names;
+        self.names.truncate(names);
         result
     }
 
@@ -263,7 +271,11 @@ impl Parser<'_> {
             .map(|call| call.definition.name.text.as_str())
             .chain([name.as_str()])
             .collect();
-        let mut problem = Diagnostic::error(place, format!("inline `{name}` calls itself"));
+        let mut problem = Diagnostic::new(
+            Code::InlineCallsItself,
+            place,
+            format!("inline `{name}` calls itself"),
+        );
         if chain.len() > 2 {
             problem = problem.note(format!("the calls: {}", chain.join(" → ")));
         }
@@ -317,7 +329,8 @@ impl Parser<'_> {
                 lexemes.push_back(Lexeme { token, place });
             }
             if self.expanded + lexemes.len() > MAX_EXPANDED {
-                let problem = Diagnostic::error(
+                let problem = Diagnostic::new(
+                    Code::ExpansionTooLarge,
                     self.outermost_call(place),
                     format!("inline calls grow the model beyond {MAX_EXPANDED} words"),
                 )
@@ -365,9 +378,11 @@ impl Parser<'_> {
     /// What to say of `name(`.
     fn not_an_inline(&self, name: &Name) -> Diagnostic {
         let text = &name.text;
-        let problem = Diagnostic::error(name.span, format!("there is no inline `{text}`"));
+        let problem =
+            Diagnostic::new(Code::NoInline, name.span, format!("there is no inline `{text}`"));
         if let Some(later) = self.declared.all_inlines.get(text) {
-            return Diagnostic::error(
+            return Diagnostic::new(
+                Code::NoInline,
                 name.span,
                 format!("inline `{text}` is defined after this call"),
             )

@@ -18,7 +18,7 @@ pub fn is_keyword(word: &str) -> bool {
 
 /// Whether a word is reserved in temporal formulas.
 #[rustfmt::skip]
-pub(super) fn is_temporal(word: &str) -> bool {
+pub(crate) fn is_temporal(word: &str) -> bool {
     matches!(
         word,
         "U" | "V" | "W" | "X" | "always" | "eventually" | "until" | "stronguntil" | "weakuntil"

@@ -34,10 +34,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{MAX_DEPTH, Model, Name, NameId};
 use crate::source::Span;
 use crate::token::{Punct, Token, TokenKind};
-use crate::{Diagnostic, SourceMap};
+use crate::{Code, Diagnostic, SourceMap};
 
 pub use formula::{parse_expression, parse_formula, parse_formula_alone};
 pub use keywords::is_keyword;
+pub(crate) use keywords::is_temporal;
 
 use errors::Opener;
 use inline::{Call, Definition};
@@ -80,8 +81,8 @@ struct Parser<'s> {
     calls: Vec<Call>,
     /// How many tokens inline calls have made so far.
     expanded: usize,
-    /// How many names have been numbered.
-    names: u32,
+    /// Where the names stand that have been numbered.
+    names: Vec<Span>,
     declared: Declared,
     /// Parentheses and brackets around the current place: inside them a line's end means nothing.
     parens: usize,
@@ -157,7 +158,7 @@ impl<'s> Parser<'s> {
             suspended: Vec::new(),
             calls: Vec::new(),
             expanded: 0,
-            names: 0,
+            names: Vec::new(),
             declared: Declared::default(),
             parens: 0,
             in_body: false,
@@ -263,7 +264,7 @@ impl<'s> Parser<'s> {
     }
 
     fn is_reserved(&self, word: &str) -> bool {
-        is_keyword(word) || (self.in_formula && keywords::is_temporal(word))
+        is_keyword(word) || (self.in_formula && is_temporal(word))
     }
 
     fn eat(&mut self, punct: Punct) -> bool {
@@ -314,8 +315,8 @@ impl<'s> Parser<'s> {
             TokenKind::Ident(text) => text,
             _ => String::new(),
         };
-        let id = NameId(self.names);
-        self.names += 1;
+        let id = NameId(self.names.len() as u32);
+        self.names.push(token.span);
         Name { text, span: token.span, id }
     }
 
@@ -405,12 +406,13 @@ impl<'s> Parser<'s> {
         if self.depth + height <= MAX_DEPTH {
             return Ok(());
         }
-        let problem = Diagnostic::error(self.span(), "this is nested too deeply")
-            .label("too many levels here")
-            .note(format!(
-                "of a limit of {MAX_DEPTH}, a block or choice takes {STATEMENT}, a pair of \
+        let problem =
+            Diagnostic::new(Code::NestedTooDeeply, self.span(), "this is nested too deeply")
+                .label("too many levels here")
+                .note(format!(
+                    "of a limit of {MAX_DEPTH}, a block or choice takes {STATEMENT}, a pair of \
                  parentheses {PARENTHESIS}, an operator {OPERAND}"
-            ));
+                ));
         self.report(problem.clone());
         self.stop();
         fail(problem)

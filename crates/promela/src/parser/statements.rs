@@ -3,10 +3,10 @@
 use super::errors::Opener;
 use super::keywords::{is_type, starts_unit};
 use super::{Parser, Result, STATEMENT, fail};
-use crate::Diagnostic;
 use crate::ast::{AssignOp, Choice, Expr, ExprKind, ForRange, Label, Stmt, StmtKind, VarRef};
 use crate::source::Span;
 use crate::token::{Punct, TokenKind};
+use crate::{Code, Diagnostic};
 
 impl Parser<'_> {
     /// The statements of a block and its closing brace, the opening one having been read.
@@ -21,10 +21,14 @@ impl Parser<'_> {
                 p.bump();
                 if is_empty {
                     p.report(
-                        Diagnostic::error(p.previous_place(), "this block is empty")
-                            .label("expected a statement before this")
-                            .related(opener.span, "the block begins here")
-                            .help("write `skip` to do nothing"),
+                        Diagnostic::new(
+                            Code::NothingToDo,
+                            p.previous_place(),
+                            "this block is empty",
+                        )
+                        .label("expected a statement before this")
+                        .related(opener.span, "the block begins here")
+                        .help("write `skip` to do nothing"),
                     );
                 }
             } else {
@@ -108,9 +112,12 @@ impl Parser<'_> {
         };
         if stray {
             let found = self.describe(self.current());
-            let problem =
-                Diagnostic::error(self.span(), format!("{found} outside of any `if` or `do`"))
-                    .label("nothing that it belongs to is open here");
+            let problem = Diagnostic::new(
+                Code::ClosesNothing,
+                self.span(),
+                format!("{found} outside of any `if` or `do`"),
+            )
+            .label("nothing that it belongs to is open here");
             self.report(problem);
             self.bump();
         }
@@ -155,7 +162,7 @@ impl Parser<'_> {
         let escape = self.nested(STATEMENT, Self::statement)?;
         if self.at_word("unless") {
             return fail(
-                Diagnostic::error(self.span(), "`unless` cannot be chained")
+                Diagnostic::new(Code::ChainedUnless, self.span(), "`unless` cannot be chained")
                     .label("the second `unless` of this statement")
                     .help("put braces around the first: `{ a unless b } unless c`"),
             );
@@ -177,7 +184,8 @@ impl Parser<'_> {
         let start = self.place();
         if self.at_mtype_names() {
             return fail(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::BadMtypeDeclaration,
                     self.span(),
                     "names of mtype values must be declared outside of processes",
                 )
@@ -220,9 +228,13 @@ impl Parser<'_> {
     #[cold]
     fn labelled_declaration(&self, label: Span) -> Result<Stmt> {
         fail(
-            Diagnostic::error(self.span(), "a label cannot stand before a declaration")
-                .related(label, "the label")
-                .help("move the declaration before the label"),
+            Diagnostic::new(
+                Code::MisplacedLabel,
+                self.span(),
+                "a label cannot stand before a declaration",
+            )
+            .related(label, "the label")
+            .help("move the declaration before the label"),
         )
     }
 
@@ -274,7 +286,7 @@ impl Parser<'_> {
                 let span = self.bump().span;
                 if self.loops == 0 {
                     self.report(
-                        Diagnostic::error(span, "`break` outside of a loop")
+                        Diagnostic::new(Code::BreakOutsideLoop, span, "`break` outside of a loop")
                             .label("no `do` or `for` around this"),
                     );
                 }
@@ -315,9 +327,13 @@ impl Parser<'_> {
         };
         if !begins {
             self.report(
-                Diagnostic::warning(self.span(), "this `else` does not begin an option")
-                    .label("always executable here")
-                    .help("an option begins with `::`: write `:: else -> ...`"),
+                Diagnostic::new(
+                    Code::StrayElse,
+                    self.span(),
+                    "this `else` does not begin an option",
+                )
+                .label("always executable here")
+                .help("an option begins with `::`: write `:: else -> ...`"),
             );
         }
     }
@@ -327,8 +343,12 @@ impl Parser<'_> {
         let expr = self.full_expression()?;
         if self.at(Punct::Assign) && matches!(expr.kind, ExprKind::Number(_)) {
             return fail(
-                Diagnostic::error(expr.span, "a constant cannot be assigned to")
-                    .label("not a variable"),
+                Diagnostic::new(
+                    Code::AssignedConstant,
+                    expr.span,
+                    "a constant cannot be assigned to",
+                )
+                .label("not a variable"),
             );
         }
         Ok(StmtKind::Expr(expr))
@@ -469,7 +489,7 @@ impl Parser<'_> {
         let span = self.bump().span;
         let Some(call) = self.calls.last() else {
             return fail(
-                Diagnostic::error(span, "`return` outside of an inline")
+                Diagnostic::new(Code::StrayReturn, span, "`return` outside of an inline")
                     .note("it gives the value of an inline: `inline f(x) { return x + 1 }`")
                     .help("a process ends at its closing brace: `goto` a label there"),
             );
@@ -477,9 +497,13 @@ impl Parser<'_> {
         let Some(result) = call.result.clone() else {
             let name = &call.definition.name.text;
             return fail(
-                Diagnostic::error(span, format!("the value that `{name}` returns is not used"))
-                    .related(call.place, "the call")
-                    .help(format!("write `x = {name}(...)`")),
+                Diagnostic::new(
+                    Code::StrayReturn,
+                    span,
+                    format!("the value that `{name}` returns is not used"),
+                )
+                .related(call.place, "the call")
+                .help(format!("write `x = {name}(...)`")),
             );
         };
         let value = self.full_expression()?;
@@ -526,7 +550,7 @@ impl Parser<'_> {
             let stmts = self.sequence();
             if stmts.is_empty() && self.errors == errors {
                 self.report(
-                    Diagnostic::error(sign, "this option is empty")
+                    Diagnostic::new(Code::NothingToDo, sign, "this option is empty")
                         .label("expected a statement after this")
                         .help("write `skip` to do nothing"),
                 );
@@ -536,14 +560,19 @@ impl Parser<'_> {
                     && let Some(first) = first_else.replace(guard.span)
                 {
                     self.report(
-                        Diagnostic::error(guard.span, "a second `else` among these options")
-                            .label("never executable beside the first")
-                            .related(first, "the first"),
+                        Diagnostic::new(
+                            Code::SecondElse,
+                            guard.span,
+                            "a second `else` among these options",
+                        )
+                        .label("never executable beside the first")
+                        .related(first, "the first"),
                     );
                 }
                 if let Some(label) = guard.labels.first() {
                     self.report(
-                        Diagnostic::warning(
+                        Diagnostic::new(
+                            Code::LabelAtOption,
                             label.name.span,
                             format!(
                                 "the label `{}` is at the beginning of an option",
@@ -620,8 +649,12 @@ impl Parser<'_> {
             && least > greatest
         {
             self.report(
-                Diagnostic::error(self.since(start), "this `select` has nothing to choose from")
-                    .label(format!("{least} is greater than {greatest}")),
+                Diagnostic::new(
+                    Code::EmptyRange,
+                    self.since(start),
+                    "this `select` has nothing to choose from",
+                )
+                .label(format!("{least} is greater than {greatest}")),
             );
         }
         Ok(StmtKind::Select { var, from, to, literal })
@@ -664,7 +697,7 @@ impl Parser<'_> {
             self.skip_group(Punct::LParen, Punct::RParen);
             self.skip_group(Punct::LBrace, Punct::RBrace);
         }
-        Diagnostic::error(span, message).help(help)
+        Diagnostic::new(Code::NotInPromela, span, message).help(help)
     }
 
     /// Passes everything from an opening sign to the closing one that belongs to it.

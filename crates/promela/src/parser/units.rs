@@ -3,12 +3,12 @@
 use super::errors::Opener;
 use super::keywords::{is_type, starts_unit};
 use super::{Parser, Result, fail};
-use crate::Diagnostic;
 use crate::ast::{
     Body, CUnit, CUnitKind, Decl, Expr, Init, Initializer, Never, Proctype, Trace, Typedef, Unit,
 };
 use crate::source::Span;
 use crate::token::{Punct, TokenKind};
+use crate::{Code, Diagnostic};
 
 impl Parser<'_> {
     /// The whole text.
@@ -61,7 +61,8 @@ impl Parser<'_> {
                 self.bump();
                 let names = self.mtype_names()?;
                 self.report(
-                    Diagnostic::error(
+                    Diagnostic::new(
+                        Code::BadMtypeDeclaration,
                         prefix,
                         format!("`{word}` cannot stand before names of values"),
                     )
@@ -148,7 +149,8 @@ impl Parser<'_> {
                 for var in &param.vars {
                     if let Some(init) = &var.init {
                         p.report(
-                            Diagnostic::error(
+                            Diagnostic::new(
+                                Code::BadParameter,
                                 initializer_span(init, var.span),
                                 format!(
                                     "the parameter `{}` cannot have an initial value",
@@ -273,8 +275,12 @@ impl Parser<'_> {
         let close = self.bump().span;
         if fields.is_empty() {
             self.report(
-                Diagnostic::error(close, format!("the type `{typedef}` has no fields"))
-                    .label("expected a field before this"),
+                Diagnostic::new(
+                    Code::EmptyRecord,
+                    close,
+                    format!("the type `{typedef}` has no fields"),
+                )
+                .label("expected a field before this"),
             );
         }
         Ok(fields)

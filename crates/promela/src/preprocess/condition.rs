@@ -1,8 +1,8 @@
 //! The expressions of `#if` and `#elif`: C's integer arithmetic on 64 bits.
 
-use crate::Diagnostic;
 use crate::source::Span;
 use crate::token::Punct;
+use crate::{Code, Diagnostic};
 
 use super::text::{Interner, RawKind, RawToken};
 
@@ -23,7 +23,7 @@ pub(super) fn evaluate(
         Some(token) => {
             let text = token.kind.text(interner);
             let message = format!("unexpected `{text}` after the condition");
-            Err(Diagnostic::error(token.span, message))
+            Err(Diagnostic::new(Code::BadCondition, token.span, message))
         }
     }
 }
@@ -98,7 +98,7 @@ impl Parser<'_> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("the condition is nested more than {MAX_DEPTH} deep");
-            return Err(Diagnostic::error(self.span, message));
+            return Err(Diagnostic::new(Code::BadCondition, self.span, message));
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Parser<'_> {
             let holds = value.is_true();
             let then = self.conditional(live && holds)?;
             if !self.eat(Punct::Colon) {
-                return Err(Diagnostic::error(self.span, "`?` without `:`"));
+                return Err(Diagnostic::new(Code::BadCondition, self.span, "`?` without `:`"));
             }
             let otherwise = self.conditional(live && !holds)?;
             value = Value {
@@ -139,7 +139,9 @@ impl Parser<'_> {
             let right = self.binary(tighter, live && !decided)?;
             left = match apply(punct, left, right) {
                 Some(value) => value,
-                None if live => return Err(Diagnostic::error(span, "division by zero")),
+                None if live => {
+                    return Err(Diagnostic::new(Code::BadCondition, span, "division by zero"));
+                }
                 None => left,
             };
         }
@@ -148,8 +150,12 @@ impl Parser<'_> {
 
     fn unary(&mut self, live: bool) -> Result<Value, Diagnostic> {
         let Some(token) = self.next() else {
-            return Err(Diagnostic::error(self.span, "the condition is not complete")
-                .label("an operand is missing at the end"));
+            return Err(Diagnostic::new(
+                Code::BadCondition,
+                self.span,
+                "the condition is not complete",
+            )
+            .label("an operand is missing at the end"));
         };
         let RawKind::Punct(punct) = token.kind else {
             return self.operand(token);
@@ -159,8 +165,12 @@ impl Parser<'_> {
             Punct::LParen => {
                 let value = self.conditional(live)?;
                 if !self.eat(Punct::RParen) {
-                    return Err(Diagnostic::error(token.span, "missing `)` in the condition")
-                        .label("for this `(`"));
+                    return Err(Diagnostic::new(
+                        Code::BadCondition,
+                        token.span,
+                        "missing `)` in the condition",
+                    )
+                    .label("for this `(`"));
                 }
                 value
             }
@@ -177,7 +187,7 @@ impl Parser<'_> {
             }
             _ => {
                 let message = format!("unexpected `{}` in the condition", punct.text());
-                return Err(Diagnostic::error(token.span, message));
+                return Err(Diagnostic::new(Code::BadCondition, token.span, message));
             }
         };
         self.depth -= 1;
@@ -191,15 +201,15 @@ impl Parser<'_> {
             RawKind::Ident(_) => Ok(Value::signed(0)),
             RawKind::Number(_) => parse_number(text).ok_or_else(|| {
                 let message = format!("`{text}` is not an integer of C with at most 64 bits");
-                Diagnostic::error(token.span, message)
+                Diagnostic::new(Code::BadCondition, token.span, message)
             }),
             RawKind::Char(_) => parse_char(text).ok_or_else(|| {
                 let message = format!("{text} is not a character constant");
-                Diagnostic::error(token.span, message)
+                Diagnostic::new(Code::BadCondition, token.span, message)
             }),
             _ => {
                 let message = format!("`{text}` cannot stand in a condition");
-                Err(Diagnostic::error(token.span, message))
+                Err(Diagnostic::new(Code::BadCondition, token.span, message))
             }
         }
     }

@@ -1,14 +1,21 @@
 //! The lines that start with `#`.
 
-use crate::Diagnostic;
 use crate::source::Span;
+use crate::suggest::nearest;
 use crate::token::Punct;
+use crate::{Code, Diagnostic};
 
 use super::Preprocessor;
 use super::condition;
 use super::lexer::HeaderName;
 use super::macros::{Macro, macro_name};
 use super::text::{RawKind, RawToken, Symbol, spell};
+
+/// Those that people write.
+const DIRECTIVES: [&str; 13] = [
+    "define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error",
+    "warning", "line", "pragma",
+];
 
 /// An `#if` whose `#endif` has not come yet.
 pub(super) struct Conditional {
@@ -26,7 +33,8 @@ pub(super) struct Conditional {
 impl Conditional {
     /// The complaint if the file ends first.
     pub(super) fn unterminated(&self) -> Diagnostic {
-        Diagnostic::error(self.span, "this conditional does not end").label("no `#endif` follows")
+        Diagnostic::new(Code::UnbalancedConditional, self.span, "this conditional does not end")
+            .label("no `#endif` follows")
     }
 }
 
@@ -84,9 +92,9 @@ impl Preprocessor<'_> {
                 let message = format!("#{directive} {text}");
                 let end = line.last().map_or(span, |token| token.span);
                 self.report(if directive == "error" {
-                    Diagnostic::error(span.to(end), message)
+                    Diagnostic::new(Code::ErrorDirective, span.to(end), message)
                 } else {
-                    Diagnostic::warning(span.to(end), message)
+                    Diagnostic::new(Code::WarningDirective, span.to(end), message)
                 });
             }
             "line" => {
@@ -101,7 +109,11 @@ impl Preprocessor<'_> {
             "ident" | "sccs" => {}
             _ => {
                 let message = format!("`#{directive}` is no directive of the preprocessor");
-                self.report(Diagnostic::error(span, message));
+                let problem = Diagnostic::new(Code::NoDirective, span, message);
+                self.report(match nearest(&directive, DIRECTIVES) {
+                    Some(meant) => problem.help(format!("did you mean `#{meant}`?")),
+                    None => problem,
+                });
             }
         }
     }
@@ -129,7 +141,8 @@ impl Preprocessor<'_> {
         if let (Some(first), Some(last)) = (line.first(), line.last()) {
             let message = format!("text after `{directive}` has no effect");
             self.report(
-                Diagnostic::warning(first.span.to(last.span), message).help("make it a comment"),
+                Diagnostic::new(Code::TextAfterDirective, first.span.to(last.span), message)
+                    .help("make it a comment"),
             );
         }
     }
@@ -137,7 +150,11 @@ impl Preprocessor<'_> {
     /// The one name a line must hold.
     fn name_in_line(&mut self, directive: &str, span: Span, line: &[RawToken]) -> Option<Symbol> {
         let Some((name, rest)) = line.split_first() else {
-            self.report(Diagnostic::error(span, format!("`{directive}` without a name")));
+            self.report(Diagnostic::new(
+                Code::BadMacroDefinition,
+                span,
+                format!("`{directive}` without a name"),
+            ));
             return None;
         };
         match macro_name(name, &self.interner) {
@@ -168,8 +185,8 @@ impl Preprocessor<'_> {
                 self.interner.text(definition.name)
             );
             let at = definition.defined_at.unwrap_or(span);
-            let mut problem =
-                Diagnostic::warning(at, message).label("this one counts from here on");
+            let mut problem = Diagnostic::new(Code::MacroRedefined, at, message)
+                .label("this one counts from here on");
             problem = match old.defined_at {
                 Some(first) => problem.related(first, "defined before here"),
                 None => problem.note("it is a predefined macro"),
@@ -191,7 +208,7 @@ impl Preprocessor<'_> {
     fn if_expression(&mut self, directive: &str, span: Span, line: Vec<RawToken>) -> bool {
         if line.is_empty() {
             let message = format!("`{directive}` without a condition");
-            self.report(Diagnostic::error(span, message));
+            self.report(Diagnostic::new(Code::BadCondition, span, message));
             return false;
         }
         let whole = span.to(line[line.len() - 1].span);
@@ -235,7 +252,11 @@ impl Preprocessor<'_> {
         match open.and_then(Vec::pop) {
             Some(conditional) if conditional.outer_active => self.nothing_after("#endif", line),
             Some(_) => {}
-            None => self.report(Diagnostic::error(span, "`#endif` without `#if`")),
+            None => self.report(Diagnostic::new(
+                Code::UnbalancedConditional,
+                span,
+                "`#endif` without `#if`",
+            )),
         }
     }
 
@@ -243,11 +264,19 @@ impl Preprocessor<'_> {
     fn conditional(&mut self, directive: &str, span: Span) -> Option<&mut Conditional> {
         let found = self.files.last().and_then(|file| file.conditionals.last());
         let problem = match found {
-            None => Some(Diagnostic::error(span, format!("`{directive}` without `#if`"))),
+            None => Some(Diagnostic::new(
+                Code::UnbalancedConditional,
+                span,
+                format!("`{directive}` without `#if`"),
+            )),
             Some(conditional) => conditional.else_span.map(|before| {
-                Diagnostic::error(span, format!("`{directive}` after `#else`"))
-                    .related(before, "the `#else`")
-                    .related(conditional.span, "the conditional")
+                Diagnostic::new(
+                    Code::UnbalancedConditional,
+                    span,
+                    format!("`{directive}` after `#else`"),
+                )
+                .related(before, "the `#else`")
+                .related(conditional.span, "the conditional")
             }),
         };
         if let Some(problem) = problem {
@@ -280,7 +309,7 @@ impl Preprocessor<'_> {
                 let line = self.expand_tokens(line);
                 let Some(header) = self.header_from_tokens(&line, span) else {
                     self.report(
-                        Diagnostic::error(span, "`#include` without a file name")
+                        Diagnostic::new(Code::BadInclude, span, "`#include` without a file name")
                             .help("write `#include \"file\"` or `#include <file>`"),
                     );
                     return;
@@ -320,7 +349,7 @@ impl Preprocessor<'_> {
         let Some(number) = number else {
             let text = first.kind.text(&self.interner);
             let message = format!("expected a directive or a line number after `#`, not `{text}`");
-            self.report(Diagnostic::error(first.span, message));
+            self.report(Diagnostic::new(Code::NoDirective, first.span, message));
             return;
         };
         let name = match line.get(1).map(|token| token.kind) {

@@ -7,9 +7,9 @@
 
 use std::rc::Rc;
 
-use crate::Diagnostic;
 use crate::source::{Expansion, ExpansionId, ExpansionKind, Span};
 use crate::token::Punct;
+use crate::{Code, Diagnostic};
 
 use super::lexer::single_token;
 use super::macros::{Body, BodyToken, Builtin, Macro};
@@ -102,7 +102,8 @@ impl Preprocessor<'_> {
             RawKind::Ident(name) if closed => Ok(self.macros.get(name).is_some()),
             _ => {
                 let message = "`defined` needs the name of a macro";
-                Err(Diagnostic::error(defined, message).help("write `defined(NAME)`"))
+                Err(Diagnostic::new(Code::BadCondition, defined, message)
+                    .help("write `defined(NAME)`"))
             }
         }
     }
@@ -163,7 +164,7 @@ impl Preprocessor<'_> {
 
     /// Stops, with the blame on the latest macro use.
     pub(super) fn stop_expanding(&mut self, message: String) {
-        let mut problem = Diagnostic::global_error(message);
+        let mut problem = Diagnostic::of_model(Code::ExpansionTooLarge, message);
         problem.span = self.last_use;
         if problem.span.is_some() {
             problem = problem
@@ -292,7 +293,7 @@ impl Preprocessor<'_> {
                         let message =
                             format!("the arguments of the macro `{name_text}` do not end");
                         self.report(
-                            Diagnostic::error(name.span.to(open.span), message)
+                            Diagnostic::new(Code::BadMacroCall, name.span.to(open.span), message)
                                 .label("no `)` for this `(`"),
                         );
                     }
@@ -349,7 +350,8 @@ impl Preprocessor<'_> {
         let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
         let (least, wanted) = if variadic { ("at least ", params - 1) } else { ("", params) };
         let given = if none_given { 0 } else { given };
-        let mut problem = Diagnostic::error(
+        let mut problem = Diagnostic::new(
+            Code::BadMacroCall,
             call,
             format!(
                 "the macro `{}` takes {least}{wanted} {}, but {given} {} given",
@@ -463,8 +465,11 @@ impl Preprocessor<'_> {
                 token.no_expand = false;
             }
             None => {
-                let problem =
-                    Diagnostic::error(span, format!("`##` makes `{joined}`, which is not a word"));
+                let problem = Diagnostic::new(
+                    Code::BadPaste,
+                    span,
+                    format!("`##` makes `{joined}`, which is not a word"),
+                );
                 self.report(problem);
             }
         }

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::Diagnostic;
 use crate::source::Span;
 use crate::token::Punct;
+use crate::{Code, Diagnostic};
 
 use super::text::{Interner, RawKind, RawToken, Symbol};
 
@@ -106,9 +106,9 @@ impl Macro {
         line: Span,
         interner: &mut Interner,
     ) -> Result<Self, Diagnostic> {
-        let (name_token, mut rest) = tokens
-            .split_first()
-            .ok_or_else(|| Diagnostic::error(line, "`#define` without a name"))?;
+        let (name_token, mut rest) = tokens.split_first().ok_or_else(|| {
+            Diagnostic::new(Code::BadMacroDefinition, line, "`#define` without a name")
+        })?;
         let name = macro_name(name_token, interner)?;
         let mut signature = None;
         if let Some(paren) = rest.first()
@@ -133,11 +133,14 @@ impl Macro {
 pub(super) fn macro_name(token: &RawToken, interner: &Interner) -> Result<Symbol, Diagnostic> {
     let RawKind::Ident(name) = token.kind else {
         let message = format!("`{}` cannot be the name of a macro", token.kind.text(interner));
-        return Err(Diagnostic::error(token.span, message).label("not a name"));
+        return Err(
+            Diagnostic::new(Code::BadMacroDefinition, token.span, message).label("not a name")
+        );
     };
     if interner.text(name) == "defined" {
         let message = "`defined` cannot be the name of a macro";
-        return Err(Diagnostic::error(token.span, message).label("an operator of `#if`"));
+        return Err(Diagnostic::new(Code::BadMacroDefinition, token.span, message)
+            .label("an operator of `#if`"));
     }
     Ok(name)
 }
@@ -185,11 +188,11 @@ impl Parameters<'_, '_> {
             if params.contains(&name) {
                 let message =
                     format!("two parameters of the macro are named `{}`", self.interner.text(name));
-                return Err(Diagnostic::error(self.last, message));
+                return Err(Diagnostic::new(Code::BadMacroDefinition, self.last, message));
             }
             if params.len() == MAX_PARAMS {
                 let message = format!("the macro has more than {MAX_PARAMS} parameters");
-                return Err(Diagnostic::error(self.last, message));
+                return Err(Diagnostic::new(Code::BadMacroDefinition, self.last, message));
             }
             params.push(name);
             if self.eat(Punct::RParen) {
@@ -204,7 +207,7 @@ impl Parameters<'_, '_> {
     fn expected(&self, what: &str) -> Diagnostic {
         let message = format!("expected {what} in the parameters of a macro");
         let span = self.tokens.first().map_or(self.last, |token| token.span);
-        Diagnostic::error(span, message)
+        Diagnostic::new(Code::BadMacroDefinition, span, message)
     }
 }
 
@@ -235,7 +238,7 @@ fn parse_body(
             RawKind::HashHash => {
                 let Some(left) = body.last_mut().filter(|_| tokens.len() > 0) else {
                     let message = "`##` stands at an end of the macro";
-                    return Err(Diagnostic::error(token.span, message)
+                    return Err(Diagnostic::new(Code::BadMacroDefinition, token.span, message)
                         .label("joins the word before it and the word after it"));
                 };
                 left.paste_next = true;
@@ -246,7 +249,8 @@ fn parse_body(
                 item.param = operand.and_then(position);
                 let (Some(operand), Some(_)) = (operand, item.param) else {
                     let name = operand.map_or("", |operand| operand.kind.text(interner));
-                    return Err(Diagnostic::error(
+                    return Err(Diagnostic::new(
+                        Code::BadMacroDefinition,
                         token.span,
                         "`#` is not followed by a parameter of the macro",
                     )

@@ -14,6 +14,7 @@ mod expand;
 mod include;
 mod lexer;
 mod macros;
+mod scan;
 mod text;
 mod words;
 
@@ -21,12 +22,13 @@ mod words;
 mod tests;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::source::{FileId, Span};
 use crate::token::Token;
-use crate::{Diagnostic, SourceMap};
+use crate::{Code, Diagnostic, SourceMap};
 
 use self::directives::Conditional;
 use self::expand::Context;
@@ -35,7 +37,8 @@ use self::macros::MacroTable;
 use self::text::{Interner, RawKind, RawToken};
 use self::words::Words;
 
-pub use self::include::read_file;
+pub use self::include::{identity, read_file};
+pub use self::scan::{Word, WordKind, words};
 
 /// Tokens read in all, and those that macros make at every use.
 const MAX_TOKENS: usize = if cfg!(test) { 1_000_000 } else { 4_000_000 };
@@ -61,6 +64,8 @@ pub struct Options {
     pub undefines: Vec<String>,
     /// `-I DIR`, in order.
     pub include_dirs: Vec<PathBuf>,
+    /// Which files may be included.
+    pub includes: Includes,
     /// `--invariant EXPR`: expressions about the model. They are read after it, so that its macros
     /// can be used in them.
     pub conditions: Vec<String>,
@@ -70,6 +75,26 @@ pub struct Options {
     pub claim: Option<(PathBuf, String)>,
     /// What an automaton given beside the model asks of single states: expressions about it.
     pub atoms: Vec<String>,
+    /// Texts that count instead of those on disk, as of files open in an editor, by [`identity`].
+    pub texts: Arc<FxHashMap<PathBuf, String>>,
+}
+
+/// Which files a model may include. Those of a stranger must not read what is none of their business.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Includes {
+    /// Any.
+    #[default]
+    All,
+    /// Those that are, once links and `..` are followed, in this folder or one inside of it.
+    Within(PathBuf),
+    /// None.
+    Nothing,
+}
+
+/// What `-D NAME[=VALUE]` says: a name and what it stands for.
+pub fn define(text: &str) -> (String, String) {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    (name.to_owned(), value.to_owned())
 }
 
 /// Turns a file and all it includes into tokens, the last of them the end of the text.
@@ -264,7 +289,8 @@ impl<'a> Preprocessor<'a> {
         };
         if let Some(span) = file.lexer.take_unterminated_comment() {
             self.report(
-                Diagnostic::error(span, "this comment does not end").label("no `*/` follows"),
+                Diagnostic::new(Code::UnclosedText, span, "this comment does not end")
+                    .label("no `*/` follows"),
             );
         }
         for conditional in file.conditionals {

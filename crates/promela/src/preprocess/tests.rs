@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{Options, preprocess, preprocess_with, read_file};
+use super::{Includes, Options, preprocess, preprocess_with, read_file};
 use crate::SourceMap;
 use crate::render::render;
 use crate::source::ExpansionId;
@@ -89,7 +89,7 @@ fn bad_numbers_and_characters() {
     problems(
         "x = 0x1F;\ny = 2147483648;\nz = 99999999999;\nc = '\\0';\nd = 'ab';\ne = 'é';",
         expect![[r#"
-            error: numbers are decimal in Promela
+            error[E0114]: numbers are decimal in Promela
              --> model.pml:1:5
               |
             1 | x = 0x1F;
@@ -97,7 +97,7 @@ fn bad_numbers_and_characters() {
               |
               = help: write `31`
 
-            error: `2147483648` is too large: numbers have 32 bits
+            error[E0114]: `2147483648` is too large: numbers have 32 bits
              --> model.pml:2:5
               |
             2 | y = 2147483648;
@@ -105,13 +105,13 @@ fn bad_numbers_and_characters() {
               |
               = help: SPIN reads it as -2147483648: if that is meant, write `-2147483648`
 
-            error: `99999999999` is too large: numbers have 32 bits
+            error[E0114]: `99999999999` is too large: numbers have 32 bits
              --> model.pml:3:5
               |
             3 | z = 99999999999;
               |     ^^^^^^^^^^^ the largest number is 2147483647
 
-            warning: `'\0'` is the character `0`
+            warning[W0104]: `'\0'` is the character `0`
              --> model.pml:4:5
               |
             4 | c = '\0';
@@ -119,7 +119,7 @@ fn bad_numbers_and_characters() {
               |
               = note: Promela has the escapes \n, \r, \t and \f only
 
-            error: `'ab'` is not one character
+            error[E0115]: `'ab'` is not one character
              --> model.pml:5:5
               |
             5 | d = 'ab';
@@ -127,7 +127,7 @@ fn bad_numbers_and_characters() {
               |
               = help: a string has double quotes
 
-            error: `'é'` is not one character
+            error[E0115]: `'é'` is not one character
              --> model.pml:6:5
               |
             6 | e = 'é';
@@ -150,7 +150,7 @@ fn text_that_is_no_word() {
     problems(
         "x = “y”;\n`` z\nprintf(\"abc);\nc = 'd\na # b\n\u{1}",
         expect![[r#"
-            error: unexpected character '“' (U+201C)
+            error[E0113]: unexpected character '“' (U+201C)
              --> model.pml:1:5
               |
             1 | x = “y”;
@@ -158,7 +158,7 @@ fn text_that_is_no_word() {
               |
               = help: write `"`
 
-            error: unexpected character '”' (U+201D)
+            error[E0113]: unexpected character '”' (U+201D)
              --> model.pml:1:7
               |
             1 | x = “y”;
@@ -166,25 +166,25 @@ fn text_that_is_no_word() {
               |
               = help: write `"`
 
-            error: unexpected character '`'
+            error[E0113]: unexpected character '`'
              --> model.pml:2:1
               |
             2 | `` z
               | ^^
 
-            error: this string does not end
+            error[E0112]: this string does not end
              --> model.pml:3:8
               |
             3 | printf("abc);
               |        ^^^^^^ no `"` follows on this line
 
-            error: this character constant does not end
+            error[E0112]: this character constant does not end
              --> model.pml:4:5
               |
             4 | c = 'd
               |     ^^ no `'` follows on this line
 
-            error: unexpected `#`
+            error[E0105]: unexpected `#`
              --> model.pml:5:3
               |
             5 | a # b
@@ -192,7 +192,7 @@ fn text_that_is_no_word() {
               |
               = note: a directive must be the first word of its line
 
-            error: unexpected control character U+0001
+            error[E0113]: unexpected control character U+0001
              --> model.pml:6:1
               |
             6 | ␁
@@ -255,11 +255,11 @@ fn an_open_comment() {
     problems(
         "a\n/* b\nc",
         expect![[r#"
-        error: this comment does not end
-         --> model.pml:2:1
-          |
-        2 | /* b
-          | ^^ no `*/` follows"#]],
+            error[E0112]: this comment does not end
+             --> model.pml:2:1
+              |
+            2 | /* b
+              | ^^ no `*/` follows"#]],
     );
 }
 
@@ -344,7 +344,7 @@ fn bad_uses_of_macros() {
     problems(
         "#define f(a) a\n#define g(a, ...) a\n#define J(a,b) a##b\nf(1,2) f() g() J(-,x)\nf(1",
         expect![[r#"
-            error: the macro `f` takes 1 argument, but 2 are given
+            error[E0107]: the macro `f` takes 1 argument, but 2 are given
              --> model.pml:4:1
               |
             1 | #define f(a) a
@@ -353,7 +353,7 @@ fn bad_uses_of_macros() {
             4 | f(1,2) f() g() J(-,x)
               | ^^^^^^
 
-            error: `##` makes `-x`, which is not a word
+            error[E0108]: `##` makes `-x`, which is not a word
              --> model.pml:3:16
               |
             3 | #define J(a,b) a##b
@@ -365,7 +365,7 @@ fn bad_uses_of_macros() {
             4 | f(1,2) f() g() J(-,x)
               |                ^^^^^^
 
-            error: the arguments of the macro `f` do not end
+            error[E0107]: the arguments of the macro `f` do not end
              --> model.pml:5:1
               |
             5 | f(1
@@ -379,49 +379,49 @@ fn bad_definitions() {
         "#define\n#define 3\n#define defined\n#define X(\n#define X(a b)\n#define X(a,a)\n\
          #define X(..., a)\n#define X(a) #b\n#define X ## a\n#define X a ##\n#undef\n#undef 1",
         expect![[r#"
-            error: `#define` without a name
+            error[E0106]: `#define` without a name
              --> model.pml:1:1
               |
             1 | #define
               | ^^^^^^^
 
-            error: `3` cannot be the name of a macro
+            error[E0106]: `3` cannot be the name of a macro
              --> model.pml:2:9
               |
             2 | #define 3
               |         ^ not a name
 
-            error: `defined` cannot be the name of a macro
+            error[E0106]: `defined` cannot be the name of a macro
              --> model.pml:3:9
               |
             3 | #define defined
               |         ^^^^^^^ an operator of `#if`
 
-            error: expected the name of a parameter in the parameters of a macro
+            error[E0106]: expected the name of a parameter in the parameters of a macro
              --> model.pml:4:10
               |
             4 | #define X(
               |          ^
 
-            error: expected `,` or `)` in the parameters of a macro
+            error[E0106]: expected `,` or `)` in the parameters of a macro
              --> model.pml:5:13
               |
             5 | #define X(a b)
               |             ^
 
-            error: two parameters of the macro are named `a`
+            error[E0106]: two parameters of the macro are named `a`
              --> model.pml:6:13
               |
             6 | #define X(a,a)
               |             ^
 
-            error: expected `)` in the parameters of a macro
+            error[E0106]: expected `)` in the parameters of a macro
              --> model.pml:7:14
               |
             7 | #define X(..., a)
               |              ^
 
-            error: `#` is not followed by a parameter of the macro
+            error[E0106]: `#` is not followed by a parameter of the macro
              --> model.pml:8:14
               |
             8 | #define X(a) #b
@@ -429,25 +429,25 @@ fn bad_definitions() {
               |
               = note: `b` is not a parameter
 
-            error: `##` stands at an end of the macro
+            error[E0106]: `##` stands at an end of the macro
              --> model.pml:9:11
               |
             9 | #define X ## a
               |           ^^ joins the word before it and the word after it
 
-            error: `##` stands at an end of the macro
+            error[E0106]: `##` stands at an end of the macro
               --> model.pml:10:13
                |
             10 | #define X a ##
                |             ^^ joins the word before it and the word after it
 
-            error: `#undef` without a name
+            error[E0106]: `#undef` without a name
               --> model.pml:11:1
                |
             11 | #undef
                | ^^^^^^
 
-            error: `1` cannot be the name of a macro
+            error[E0106]: `1` cannot be the name of a macro
               --> model.pml:12:8
                |
             12 | #undef 1
@@ -461,7 +461,7 @@ fn a_macro_defined_again() {
         "#define A 1\n#define A 1 /* same */\n#define A 2\n#define f(x) x\n#define f(y) y\n\
          #undef A\n#define A 3\n#define __GNUC__ 2",
         expect![[r#"
-            warning: the macro `A` is defined again, as something else
+            warning[W0102]: the macro `A` is defined again, as something else
              --> model.pml:3:9
               |
             2 | #define A 1 /* same */
@@ -469,7 +469,7 @@ fn a_macro_defined_again() {
             3 | #define A 2
               |         ^ this one counts from here on
 
-            warning: the macro `f` is defined again, as something else
+            warning[W0102]: the macro `f` is defined again, as something else
              --> model.pml:5:9
               |
             4 | #define f(x) x
@@ -477,7 +477,7 @@ fn a_macro_defined_again() {
             5 | #define f(y) y
               |         ^ this one counts from here on
 
-            warning: the macro `__GNUC__` is defined again, as something else
+            warning[W0102]: the macro `__GNUC__` is defined again, as something else
              --> model.pml:8:9
               |
             8 | #define __GNUC__ 2
@@ -541,43 +541,43 @@ fn bad_conditions() {
         "#if\n#endif\n#if 1 +\n#endif\n#if 1 / 0\n#endif\n#if (1\n#endif\n#if 1 2\n#endif\n#if 1 ? 2\n\
          #endif\n#if defined\n#endif\n#if \"a\"\n#endif\n#if 08\n#endif\n#if *\n#endif",
         expect![[r#"
-            error: `#if` without a condition
+            error[E0110]: `#if` without a condition
              --> model.pml:1:1
               |
             1 | #if
               | ^^^
 
-            error: the condition is not complete
+            error[E0110]: the condition is not complete
              --> model.pml:3:1
               |
             3 | #if 1 +
               | ^^^^^^^ an operand is missing at the end
 
-            error: division by zero
+            error[E0110]: division by zero
              --> model.pml:5:7
               |
             5 | #if 1 / 0
               |       ^
 
-            error: missing `)` in the condition
+            error[E0110]: missing `)` in the condition
              --> model.pml:7:5
               |
             7 | #if (1
               |     ^ for this `(`
 
-            error: unexpected `2` after the condition
+            error[E0110]: unexpected `2` after the condition
              --> model.pml:9:7
               |
             9 | #if 1 2
               |       ^
 
-            error: `?` without `:`
+            error[E0110]: `?` without `:`
               --> model.pml:11:1
                |
             11 | #if 1 ? 2
                | ^^^^^^^^^
 
-            error: `defined` needs the name of a macro
+            error[E0110]: `defined` needs the name of a macro
               --> model.pml:13:5
                |
             13 | #if defined
@@ -585,19 +585,19 @@ fn bad_conditions() {
                |
                = help: write `defined(NAME)`
 
-            error: `"a"` cannot stand in a condition
+            error[E0110]: `"a"` cannot stand in a condition
               --> model.pml:15:5
                |
             15 | #if "a"
                |     ^^^
 
-            error: `08` is not an integer of C with at most 64 bits
+            error[E0110]: `08` is not an integer of C with at most 64 bits
               --> model.pml:17:5
                |
             17 | #if 08
                |     ^^
 
-            error: unexpected `*` in the condition
+            error[E0110]: unexpected `*` in the condition
               --> model.pml:19:5
                |
             19 | #if *
@@ -610,25 +610,25 @@ fn conditionals_out_of_place() {
     problems(
         "#endif\n#else\n#elif 1\n#if 1\n#else\n#else\n#elif 1\n#endif x\n#ifdef\n#endif\n#ifdef A B\n",
         expect![[r#"
-            error: `#endif` without `#if`
+            error[E0109]: `#endif` without `#if`
              --> model.pml:1:1
               |
             1 | #endif
               | ^^^^^^
 
-            error: `#else` without `#if`
+            error[E0109]: `#else` without `#if`
              --> model.pml:2:1
               |
             2 | #else
               | ^^^^^
 
-            error: `#elif` without `#if`
+            error[E0109]: `#elif` without `#if`
              --> model.pml:3:1
               |
             3 | #elif 1
               | ^^^^^
 
-            error: `#else` after `#else`
+            error[E0109]: `#else` after `#else`
              --> model.pml:6:1
               |
             4 | #if 1
@@ -638,7 +638,7 @@ fn conditionals_out_of_place() {
             6 | #else
               | ^^^^^
 
-            error: `#elif` after `#else`
+            error[E0109]: `#elif` after `#else`
              --> model.pml:7:1
               |
             4 | #if 1
@@ -649,7 +649,7 @@ fn conditionals_out_of_place() {
             7 | #elif 1
               | ^^^^^
 
-            warning: text after `#endif` has no effect
+            warning[W0103]: text after `#endif` has no effect
              --> model.pml:8:8
               |
             8 | #endif x
@@ -657,13 +657,13 @@ fn conditionals_out_of_place() {
               |
               = help: make it a comment
 
-            error: `#ifdef` without a name
+            error[E0106]: `#ifdef` without a name
              --> model.pml:9:1
               |
             9 | #ifdef
               | ^^^^^^
 
-            warning: text after `#ifdef` has no effect
+            warning[W0103]: text after `#ifdef` has no effect
               --> model.pml:11:10
                |
             11 | #ifdef A B
@@ -671,7 +671,7 @@ fn conditionals_out_of_place() {
                |
                = help: make it a comment
 
-            error: this conditional does not end
+            error[E0109]: this conditional does not end
               --> model.pml:11:1
                |
             11 | #ifdef A B
@@ -691,25 +691,25 @@ fn other_directives() {
     problems(
         "#error it's \"bad\"\n#warning old\n#unknown\n#include\n#line x",
         expect![[r#"
-            error: #error it's "bad"
+            error[E0111]: #error it's "bad"
              --> model.pml:1:1
               |
             1 | #error it's "bad"
               | ^^^^^^^^^^^^^^^^^
 
-            warning: #warning old
+            warning[W0101]: #warning old
              --> model.pml:2:1
               |
             2 | #warning old
               | ^^^^^^^^^^^^
 
-            error: `#unknown` is no directive of the preprocessor
+            error[E0105]: `#unknown` is no directive of the preprocessor
              --> model.pml:3:1
               |
             3 | #unknown
               | ^^^^^^^^
 
-            error: `#include` without a file name
+            error[E0103]: `#include` without a file name
              --> model.pml:4:1
               |
             4 | #include
@@ -717,7 +717,7 @@ fn other_directives() {
               |
               = help: write `#include "file"` or `#include <file>`
 
-            error: expected a directive or a line number after `#`, not `x`
+            error[E0105]: expected a directive or a line number after `#`, not `x`
              --> model.pml:5:7
               |
             5 | #line x
@@ -760,11 +760,11 @@ fn embedded_c_is_one_word() {
     problems(
         "x\nc_code { if (1) { }",
         expect![[r#"
-        error: the C text does not end
-         --> model.pml:2:8
-          |
-        2 | c_code { if (1) { }
-          |        ^ opened here"#]],
+            error[E0112]: the C text does not end
+             --> model.pml:2:8
+              |
+            2 | c_code { if (1) { }
+              |        ^ opened here"#]],
     );
 }
 
@@ -808,7 +808,7 @@ fn mistakes_show_the_macro_uses_around_them() {
     problems(
         "#define A x = `1`;\n#define B(y) A y\nB(`)\n",
         expect![[r#"
-            error: unexpected character '`'
+            error[E0113]: unexpected character '`'
              --> model.pml:1:15
               |
             1 | #define A x = `1`;
@@ -825,7 +825,7 @@ fn mistakes_show_the_macro_uses_around_them() {
             3 | B(`)
               | ^^^^
 
-            error: unexpected character '`'
+            error[E0113]: unexpected character '`'
              --> model.pml:1:17
               |
             1 | #define A x = `1`;
@@ -842,7 +842,7 @@ fn mistakes_show_the_macro_uses_around_them() {
             3 | B(`)
               | ^^^^
 
-            error: unexpected character '`'
+            error[E0113]: unexpected character '`'
              --> model.pml:3:3
               |
             3 | B(`)
@@ -854,14 +854,24 @@ fn mistakes_show_the_macro_uses_around_them() {
 /// taken out.
 fn read_files(files: &[(&str, &str)], include_dirs: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
+    read_files_in(dir.path(), files, include_dirs, Includes::All)
+}
+
+fn read_files_in(
+    dir: &Path,
+    files: &[(&str, &str)],
+    include_dirs: &[&str],
+    includes: Includes,
+) -> String {
     for (name, text) in files {
-        let path = dir.path().join(name);
+        let path = dir.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let path = dir.path().join("model.pml");
+    let path = dir.join("model.pml");
     let options = Options {
-        include_dirs: include_dirs.iter().map(|name| dir.path().join(name)).collect(),
+        include_dirs: include_dirs.iter().map(|name| dir.join(name)).collect(),
+        includes,
         ..Options::default()
     };
     let mut source = SourceMap::default();
@@ -872,7 +882,7 @@ fn read_files(files: &[(&str, &str)], include_dirs: &[&str]) -> String {
     for problem in diagnostics {
         text += &format!("\n{}", render(&source, &problem, false));
     }
-    text.replace(&dir.path().display().to_string(), "DIR")
+    text.replace(&dir.display().to_string(), "DIR")
 }
 
 #[test]
@@ -915,7 +925,7 @@ fn mistakes_in_included_files() {
     );
     expect![[r#"
         x
-        error: cannot find the file `missing.h`
+        error[E0102]: cannot find the file `missing.h`
          --> DIR/a.h:2:10
           |
         2 | #include "missing.h"
@@ -924,22 +934,22 @@ fn mistakes_in_included_files() {
           = note: included from DIR/model.pml:1
           = note: looked in `DIR`, `DIR/dir`
           = help: `-I DIR` adds a directory to look in
-        error: this conditional does not end
+        error[E0109]: this conditional does not end
          --> DIR/a.h:3:1
           |
         3 | #if 1
           | ^^^ no `#endif` follows
           |
           = note: included from DIR/model.pml:1
-        error: cannot find the file `b.h`
+        error[E0102]: cannot find the file `b.h`
          --> DIR/model.pml:2:10
           |
         2 | #include <b.h>
           |          ^^^^^ not found
           |
           = note: looked in `DIR/dir`, `DIR`
-          = help: `#include "b.h"` also looks next to the file it stands in
-        error: unexpected character '`'
+          = help: did you mean `a.h`?
+        error[E0113]: unexpected character '`'
          --> DIR/model2.pml:1:11
           |
         1 | #define X `
@@ -955,11 +965,44 @@ fn mistakes_in_included_files() {
 }
 
 #[test]
+fn files_of_others_are_not_included() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
+    fs::create_dir(&ours).unwrap();
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("secret"), "secret").unwrap();
+    std::os::unix::fs::symlink(theirs.join("secret"), ours.join("link")).unwrap();
+    std::os::unix::fs::symlink(&theirs, ours.join("folder")).unwrap();
+    std::os::unix::fs::symlink("near", ours.join("alias")).unwrap();
+    let absolute = theirs.join("secret").display().to_string();
+    let ways = ["../theirs/secret", "link", "folder/secret", "sub/../../theirs/secret", &absolute];
+    let read = |name: &str, dirs: &[&str], includes: &Includes| {
+        let model = format!("#include \"{name}\"\n#include \"alias\"\n");
+        let files = [("model.pml", &*model), ("near", "near"), ("sub/x", "")];
+        read_files_in(&ours, &files, dirs, includes.clone())
+    };
+    for way in ways {
+        assert!(read(way, &[], &Includes::All).starts_with("secret\nnear"), "{way}");
+        let within = Includes::Within(ours.clone());
+        for dirs in [&[][..], &["../theirs"]] {
+            let found = read(way, dirs, &within);
+            assert!(found.starts_with("near\n") && !found.contains("secret\nnear"), "{found}");
+            // A file that is not there looks just the same.
+            let missing =
+                read(&way.replace("secret", "absent").replace("link", "kiln"), dirs, &within);
+            let as_if = missing.replace("absent", "secret").replace("kiln", "link");
+            assert_eq!(found.split_once('|').unwrap().0, as_if.split_once('|').unwrap().0);
+        }
+        assert!(read(way, &[], &Includes::Nothing).contains("may not be included here"), "{way}");
+    }
+}
+
+#[test]
 fn a_file_that_includes_itself() {
     let found = read_files(&[("model.pml", "x\n#include \"model.pml\"\n")], &[]);
     expect![[r#"
 
-        error: `DIR/model.pml` includes itself without end
+        error[E0104]: `DIR/model.pml` includes itself without end
          --> DIR/model.pml:2:10
           |
         2 | #include "model.pml"
@@ -986,13 +1029,13 @@ fn unreadable_files() {
     let latin = dir.path().join("latin.pml");
     fs::write(&latin, b"a\n/* caf\xe9 */").unwrap();
     expect![[r#"
-        error: `DIR/latin.pml` is not UTF-8 text
+        error[E0101]: `DIR/latin.pml` is not UTF-8 text
          |
          = note: the byte 0xe9 at offset 8, in line 2
          = help: convert it with `iconv -f latin1 -t utf8 DIR/latin.pml`"#]]
     .assert_eq(&says(&latin));
-    expect!["error: `DIR` is a directory, not a file"].assert_eq(&says(dir.path()));
-    expect!["error: there is no file `DIR/none.pml`"]
+    expect!["error[E0101]: `DIR` is a directory, not a file"].assert_eq(&says(dir.path()));
+    expect!["error[E0101]: there is no file `DIR/none.pml`"]
         .assert_eq(&says(&dir.path().join("none.pml")));
 }
 
@@ -1012,7 +1055,7 @@ fn texts_that_would_grow_without_bound() {
         }
         text + "m63"
     };
-    let words = "error: the model has more than 1000000 words after macro expansion";
+    let words = "error[E0902]: the model has more than 1000000 words after macro expansion";
     assert_eq!(limit(&doubling("x")), words);
     assert_eq!(limit(&doubling("")), words);
 
@@ -1022,12 +1065,12 @@ fn texts_that_would_grow_without_bound() {
     assert_eq!(limit(&nested("#define f(x) x x", "f", 100)), words);
     assert_eq!(
         limit(&nested("#define f(x) x", "f", 1000)),
-        "error: macro uses are nested more than 200 deep in arguments"
+        "error[E0902]: macro uses are nested more than 200 deep in arguments"
     );
     let joins = "#define j(x,y) x##y\n#define f(x) j(x,x)";
     assert_eq!(
         limit(&nested(joins, "f", 100)),
-        "error: the operators `#` and `##` of macros make more than 1 MiB of text"
+        "error[E0902]: the operators `#` and `##` of macros make more than 1 MiB of text"
     );
 }
 
@@ -1040,7 +1083,7 @@ fn deep_nesting_does_not_exhaust_the_stack() {
     for condition in ["(".repeat(100_000), "!".repeat(100_000), "1?1:".repeat(100_000)] {
         let text = format!("#if {condition}1\n#endif");
         let (_, _, problems) = read(&text, &Options::default());
-        assert!(problems.starts_with("error: the condition is nested more than 200 deep"));
+        assert!(problems.starts_with("error[E0110]: the condition is nested more than 200 deep"));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Expanded raw tokens to the tokens of the language.
 
-use crate::Diagnostic;
 use crate::source::{ExpansionId, Span};
 use crate::token::{Punct, Token, TokenKind};
+use crate::{Code, Diagnostic};
 
 use super::text::{Interner, RawKind, RawToken, Symbol};
 
@@ -97,7 +97,7 @@ impl Words {
             RawKind::Punct(Punct::Gt) if self.completes_arrow(raw) => return Ok(()),
             RawKind::Punct(punct) => TokenKind::Punct(punct),
             RawKind::Hash | RawKind::HashHash => {
-                return Err(Diagnostic::error(raw.span, "unexpected `#`")
+                return Err(Diagnostic::new(Code::NoDirective, raw.span, "unexpected `#`")
                     .note("a directive must be the first word of its line"));
             }
             RawKind::Other(symbol) => return Err(stray(raw.span, interner.text(symbol))),
@@ -113,7 +113,7 @@ impl Words {
         let problem = match self.c_code.take() {
             Some(c_code) if !matches!(c_code.part, CPart::Keyword | CPart::Between) => {
                 let message = "the C text does not end";
-                Some(Diagnostic::error(c_code.span, message).label("opened here"))
+                Some(Diagnostic::new(Code::UnclosedText, c_code.span, message).label("opened here"))
             }
             _ => None,
         };
@@ -147,7 +147,8 @@ impl Words {
         let (digits, word) = text.split_at(digits);
         if digits == "0" && word.starts_with(['x', 'X']) {
             self.add(TokenKind::Number(0), raw);
-            let problem = Diagnostic::error(raw.span, "numbers are decimal in Promela");
+            let problem =
+                Diagnostic::new(Code::BadNumber, raw.span, "numbers are decimal in Promela");
             let value = i32::from_str_radix(&word[1..], 16);
             return Err(match value {
                 Ok(value) => problem.help(format!("write `{value}`")),
@@ -179,7 +180,7 @@ impl Words {
             return Ok(());
         }
         let message = format!("`{digits}` is too large: numbers have 32 bits");
-        let problem = Diagnostic::error(number.span, message)
+        let problem = Diagnostic::new(Code::BadNumber, number.span, message)
             .label(format!("the largest number is {}", i32::MAX));
         Err(match digits.parse::<u32>() {
             Ok(value) => {
@@ -278,10 +279,13 @@ fn character(span: Span, text: &str) -> (i32, Option<Diagnostic>) {
             other if other.is_ascii_alphanumeric() => {
                 let value = i32::from(*other);
                 let shown = char::from(*other);
-                let warning =
-                    Diagnostic::warning(span, format!("`{text}` is the character `{shown}`"))
-                        .label(format!("its value is {value}"))
-                        .note("Promela has the escapes \\n, \\r, \\t and \\f only");
+                let warning = Diagnostic::new(
+                    Code::UnknownEscape,
+                    span,
+                    format!("`{text}` is the character `{shown}`"),
+                )
+                .label(format!("its value is {value}"))
+                .note("Promela has the escapes \\n, \\r, \\t and \\f only");
                 return (value, Some(warning));
             }
             other => Some(*other),
@@ -293,7 +297,7 @@ fn character(span: Span, text: &str) -> (i32, Option<Diagnostic>) {
         Some(byte) => (i32::from(byte), None),
         None => {
             let message = format!("`{text}` is not one character");
-            let problem = Diagnostic::error(span, message);
+            let problem = Diagnostic::new(Code::BadCharacter, span, message);
             let problem = if inner.chars().count() == 1 {
                 problem.note("a character constant is a single byte, an ASCII character")
             } else {
@@ -307,12 +311,12 @@ fn character(span: Span, text: &str) -> (i32, Option<Diagnostic>) {
 /// The mistake of text that is no word.
 fn stray(span: Span, text: &str) -> Diagnostic {
     let Some(first) = text.chars().next() else {
-        return Diagnostic::error(span, "unexpected character");
+        return Diagnostic::new(Code::StrayCharacter, span, "unexpected character");
     };
     match first {
-        '"' => Diagnostic::error(span, "this string does not end")
+        '"' => Diagnostic::new(Code::UnclosedText, span, "this string does not end")
             .label("no `\"` follows on this line"),
-        '\'' => Diagnostic::error(span, "this character constant does not end")
+        '\'' => Diagnostic::new(Code::UnclosedText, span, "this character constant does not end")
             .label("no `'` follows on this line"),
         _ => {
             let code = u32::from(first);
@@ -323,7 +327,7 @@ fn stray(span: Span, text: &str) -> Diagnostic {
             } else {
                 format!("unexpected character '{first}' (U+{code:04X})")
             };
-            let problem = Diagnostic::error(span, message);
+            let problem = Diagnostic::new(Code::StrayCharacter, span, message);
             match replacement(first) {
                 Some(plain) => problem.help(format!("write `{plain}`")),
                 None if first.is_ascii() => problem,

@@ -1,9 +1,12 @@
 //! Syntax as text, in one style: what a trail or an automaton shows of a statement, and whole
-//! models for a formatter. Parsing the text of a model gives the same tree again.
+//! models in canonical form. Parsing the text of a model gives the same tree again. [`layout()`] is for
+//! texts that people write: it changes white space only.
 //!
 //! The tree holds `true`, `false` and `skip` as numbers; their spans tell them apart from digits.
 
 mod expressions;
+mod layout;
+mod levels;
 mod model;
 mod statements;
 mod tokens;
@@ -13,6 +16,7 @@ mod tests;
 
 use crate::ast::{Expr, Stmt};
 
+pub use layout::{Indent, layout};
 pub use model::model;
 
 /// An expression in one line, with the fewest parentheses.

@@ -74,7 +74,7 @@ fn word(text: &mut String, token: &Token) {
 }
 
 /// Whether a space belongs before token `i`. There is one wherever two signs could be read as one.
-fn space_between(tokens: &[Token], i: usize) -> bool {
+pub(super) fn space_between(tokens: &[Token], i: usize) -> bool {
     use Punct::*;
     let (before, token) = (&tokens[i - 1], &tokens[i]);
     let operand_before = match &before.kind {

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use super::later::total;
 use super::scope::Local;
 use super::{Resolver, constant, kind_of, walk};
-use crate::Diagnostic;
 use crate::ast::{
     Decl, Declarator, Expr, ExprKind, Initializer, MAX_DEPTH, MtypeDecl, Name, TypeName, Typedef,
     Visibility,
@@ -17,6 +16,7 @@ use crate::symbols::{
     BodyKind, Channel, MtypeId, MtypeSet, Scope, Symbol, Type, TypedefId, TypedefInfo, VarId,
     Variable,
 };
+use crate::{Code, Diagnostic};
 
 /// Where a declaration stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,8 @@ impl<'m> Resolver<'m> {
                 None => return,
             },
         };
-        let mut error = Diagnostic::error(
+        let mut error = Diagnostic::new(
+            Code::Redeclared,
             name.span,
             format!("redeclaration of `{}`, already {kind}", name.text),
         )
@@ -77,8 +78,12 @@ impl<'m> Resolver<'m> {
         }
         if self.symbols.mtype(id).values.len() > 255 {
             self.report(
-                Diagnostic::error(decl.span, "more than 255 names in a set of mtype names")
-                    .help("split them into named sets: `mtype:kind = { ... }`"),
+                Diagnostic::new(
+                    Code::ModelTooLarge,
+                    decl.span,
+                    "more than 255 names in a set of mtype names",
+                )
+                .help("split them into named sets: `mtype:kind = { ... }`"),
             );
         }
     }
@@ -132,7 +137,9 @@ impl<'m> Resolver<'m> {
         if depth == MAX_DEPTH {
             let message = "records are nested too deeply";
             let label = format!("this one is {MAX_DEPTH} deep");
-            self.report(Diagnostic::error(typedef.name.span, message).label(label));
+            self.report(
+                Diagnostic::new(Code::NestedTooDeeply, typedef.name.span, message).label(label),
+            );
         }
         let fields = &self.symbols.typedef(id).fields;
         self.record_widths[id.0 as usize] = total(fields.iter().map(|&field| self.width(field)));
@@ -168,7 +175,8 @@ impl<'m> Resolver<'m> {
     }
 
     fn no_such_type(&mut self, name: &Name, site: Option<Site>) {
-        let mut error = Diagnostic::error(name.span, format!("there is no type `{}`", name.text));
+        let mut error =
+            Diagnostic::new(Code::NoType, name.span, format!("there is no type `{}`", name.text));
         let itself = matches!(site, Some(Site::Field(id))
             if self.symbols.typedef(id).name == name.text);
         if itself {
@@ -239,8 +247,12 @@ impl<'m> Resolver<'m> {
             self.check_new(name);
             if self.body_kind() == Some(BodyKind::Never) {
                 self.report(
-                    Diagnostic::error(name.span, "a never claim cannot have variables of its own")
-                        .help("declare the variable outside of the claim"),
+                    Diagnostic::new(
+                        Code::ClaimHasVariables,
+                        name.span,
+                        "a never claim cannot have variables of its own",
+                    )
+                    .help("declare the variable outside of the claim"),
                 );
             }
             return;
@@ -248,14 +260,19 @@ impl<'m> Resolver<'m> {
         if let Some(twin) = self.field_of(typedef, &name.text) {
             let first = self.symbols.variable(twin).span;
             self.report(
-                Diagnostic::error(name.span, format!("two fields named `{}`", name.text))
-                    .related(first, "the first one"),
+                Diagnostic::new(
+                    Code::Redeclared,
+                    name.span,
+                    format!("two fields named `{}`", name.text),
+                )
+                .related(first, "the first one"),
             );
         } else if let Some(declared) = self.globals.get(&name.text)
             && let Some(symbol) = declared.meaning
             && !matches!(symbol, Symbol::Variable(_) | Symbol::Predefined(_))
         {
-            let mut error = Diagnostic::error(
+            let mut error = Diagnostic::new(
+                Code::Redeclared,
                 name.span,
                 format!("`{}` is {} and cannot name a field", name.text, kind_of(symbol)),
             );
@@ -305,21 +322,26 @@ impl<'m> Resolver<'m> {
         match (ty, declarator.width) {
             (Type::Unsigned(_), Some((width @ 1..=31, _))) => Type::Unsigned(width as u8),
             (Type::Unsigned(_), Some((width, span))) => {
-                self.report(Diagnostic::error(
+                self.report(Diagnostic::new(
+                    Code::BadWidth,
                     span,
                     format!("an `unsigned` has 1 to 31 bits, not {width}"),
                 ));
                 ty
             }
             (Type::Unsigned(_), None) => {
-                self.report(Diagnostic::error(name.span, "an `unsigned` without a width").help(
-                    format!("say how many bits it has: `unsigned {} : {DEFAULT_WIDTH}`", name.text),
-                ));
+                self.report(
+                    Diagnostic::new(Code::BadWidth, name.span, "an `unsigned` without a width")
+                        .help(format!(
+                            "say how many bits it has: `unsigned {} : {DEFAULT_WIDTH}`",
+                            name.text
+                        )),
+                );
                 ty
             }
             (_, Some((_, span))) => {
                 self.report(
-                    Diagnostic::error(span, "only an `unsigned` can have a width")
+                    Diagnostic::new(Code::BadWidth, span, "only an `unsigned` can have a width")
                         .help(format!("declare `{}` as `unsigned`", name.text)),
                 );
                 ty
@@ -338,23 +360,26 @@ impl<'m> Resolver<'m> {
             Type::Chan => "a channel cannot be `hidden`",
             _ => return,
         };
-        self.report(Diagnostic::error(name.span, problem));
+        self.report(Diagnostic::new(Code::BadHidden, name.span, problem));
     }
 
     fn check_parameter(&mut self, declarator: &Declarator, ty: Type) {
         let name = &declarator.name;
         if declarator.array.is_some() {
             self.report(
-                Diagnostic::error(name.span, "an array cannot be a parameter")
+                Diagnostic::new(Code::BadParameter, name.span, "an array cannot be a parameter")
                     .help("put it into a global variable and pass an index"),
             );
         }
         if let Type::Struct(typedef) = ty
             && self.has_array(typedef)
         {
-            let error =
-                Diagnostic::error(name.span, "a record with an array in it cannot be a parameter")
-                    .related(self.symbols.typedef(typedef).span, "the record type");
+            let error = Diagnostic::new(
+                Code::BadParameter,
+                name.span,
+                "a record with an array in it cannot be a parameter",
+            )
+            .related(self.symbols.typedef(typedef).span, "the record type");
             self.report(error);
         }
     }
@@ -385,7 +410,11 @@ impl<'m> Resolver<'m> {
         self.expr(expr);
         let value = constant(expr, &self.symbols);
         if value.is_none() && self.all_known(expr) {
-            self.report(Diagnostic::error(expr.span, format!("{what} must be a constant")));
+            self.report(Diagnostic::new(
+                Code::NotConstant,
+                expr.span,
+                format!("{what} must be a constant"),
+            ));
         }
         value
     }
@@ -429,7 +458,8 @@ impl<'m> Resolver<'m> {
                 _ => DEFAULT_BOUND,
             };
             self.report(
-                Diagnostic::warning(
+                Diagnostic::new(
+                    Code::VariableAsBound,
                     bound.span,
                     format!("a variable as the bound of an array counts as {value}"),
                 )
@@ -440,7 +470,8 @@ impl<'m> Resolver<'m> {
         match self.number(bound, "the bound of an array") {
             Some(value) if value > 0 => value as u32,
             Some(value) => {
-                self.report(Diagnostic::error(
+                self.report(Diagnostic::new(
+                    Code::BadBound,
                     bound.span,
                     format!("`{}` has {value} elements", name.text),
                 ));
@@ -455,7 +486,8 @@ impl<'m> Resolver<'m> {
         let value = if let Some(variable) = self.lone_variable(count) {
             let value = self.initial.get(&variable).copied().flatten();
             if value.is_none() {
-                self.report(Diagnostic::error(
+                self.report(Diagnostic::new(
+                    Code::NotConstant,
                     count.span,
                     "the number of processes must be a constant",
                 ));
@@ -466,7 +498,8 @@ impl<'m> Resolver<'m> {
         };
         let value = value.unwrap_or(1);
         if value > 255 {
-            self.report(Diagnostic::error(
+            self.report(Diagnostic::new(
+                Code::TooManyProcesses,
                 count.span,
                 format!("at most 255 processes can run, not {value}"),
             ));
@@ -511,19 +544,26 @@ impl<'m> Resolver<'m> {
                 self.braces.pass();
                 if ty.is_some_and(|ty| ty != Type::Chan) {
                     self.report(
-                        Diagnostic::error(*span, "a channel for a variable that is none")
-                            .help(format!("declare `{}` as `chan`", declarator.name.text)),
+                        Diagnostic::new(
+                            Code::BadChannel,
+                            *span,
+                            "a channel for a variable that is none",
+                        )
+                        .help(format!("declare `{}` as `chan`", declarator.name.text)),
                     );
                     return None;
                 }
                 if late {
                     self.report(
-                        Diagnostic::error(*span, "a channel is made when its process starts").help(
-                            format!(
-                                "declare `{}` at the beginning of the body",
-                                declarator.name.text
-                            ),
-                        ),
+                        Diagnostic::new(
+                            Code::BadChannel,
+                            *span,
+                            "a channel is made when its process starts",
+                        )
+                        .help(format!(
+                            "declare `{}` at the beginning of the body",
+                            declarator.name.text
+                        )),
                     );
                 }
                 channel
@@ -544,12 +584,13 @@ impl<'m> Resolver<'m> {
             && self.body.is_some()
         {
             self.report(
-                Diagnostic::error(run.span, "`run` in an initial value")
+                Diagnostic::new(Code::RunInExpression, run.span, "`run` in an initial value")
                     .help("declare the variable first, and assign to it then"),
             );
         }
         match ty {
-            Some(Type::Struct(_)) => self.report(Diagnostic::warning(
+            Some(Type::Struct(_)) => self.report(Diagnostic::new(
+                Code::RecordInitialized,
                 expr.span,
                 "an initial value for a record has no effect",
             )),
@@ -565,7 +606,8 @@ impl<'m> Resolver<'m> {
         }
         self.no_channel_arithmetic(expr);
         if matches!(site, Site::Field(_)) && constant(expr, &self.symbols).is_none() {
-            self.report(Diagnostic::error(
+            self.report(Diagnostic::new(
+                Code::NotConstant,
                 expr.span,
                 "the initial value of a field must be a constant",
             ));
@@ -580,17 +622,23 @@ impl<'m> Resolver<'m> {
             return;
         };
         match array {
-            None => self.report(Diagnostic::error(
+            None => self.report(Diagnostic::new(
+                Code::BadInitialList,
                 span,
                 format!("a list of values for `{}`, which is not an array", name.text),
             )),
             Some(_) if late => self.report(
-                Diagnostic::error(span, "a list of values can be given only when a process starts")
-                    .help(format!("declare `{}` at the beginning of the body", name.text)),
+                Diagnostic::new(
+                    Code::BadInitialList,
+                    span,
+                    "a list of values can be given only when a process starts",
+                )
+                .help(format!("declare `{}` at the beginning of the body", name.text)),
             ),
             Some(bound) => {
                 if let Some(extra) = values.get(bound as usize) {
-                    self.report(Diagnostic::warning(
+                    self.report(Diagnostic::new(
+                        Code::TooManyValues,
                         extra.span,
                         format!("`{}` has only {bound} elements", name.text),
                     ));
@@ -607,7 +655,8 @@ impl<'m> Resolver<'m> {
             if let Some(Type::Struct(typedef)) = ty
                 && self.record_widths[typedef.0 as usize].is_none()
             {
-                let error = Diagnostic::error(
+                let error = Diagnostic::new(
+                    Code::BadParameter,
                     capacity.span,
                     "a message cannot have an array of records in it",
                 )
@@ -620,7 +669,11 @@ impl<'m> Resolver<'m> {
             return None;
         }
         let Ok(slots) = u32::try_from(slots?) else {
-            self.report(Diagnostic::error(capacity.span, "the capacity of a channel is negative"));
+            self.report(Diagnostic::new(
+                Code::BadChannel,
+                capacity.span,
+                "the capacity of a channel is negative",
+            ));
             return None;
         };
         if slots == 0 {
@@ -657,14 +710,19 @@ impl<'m> Resolver<'m> {
         };
         if stored != value {
             self.report(
-                Diagnostic::warning(expr.span, format!("{value} is stored as {stored}"))
-                    .note(format!("{} cannot hold {value}", described(ty))),
+                Diagnostic::new(
+                    Code::ValueTruncated,
+                    expr.span,
+                    format!("{value} is stored as {stored}"),
+                )
+                .note(format!("{} cannot hold {value}", described(ty))),
             );
         }
     }
 
     pub(super) fn wrong_set(&mut self, span: Span, given: MtypeId, wanted: MtypeId, place: Span) {
-        let error = Diagnostic::error(
+        let error = Diagnostic::new(
+            Code::MixedMtypes,
             span,
             format!(
                 "a constant of {} for a variable of {}",

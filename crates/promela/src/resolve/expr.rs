@@ -3,10 +3,10 @@
 use super::later::{Message, Remote, RemoteWhat, RunCall, Unknown};
 use super::scope::Local;
 use super::{Resolver, constant, kind_of};
-use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Name, ReceiveArg, VarRef};
 use crate::source::Span;
 use crate::symbols::{BodyKind, MtypeId, Predefined, Symbol, Type, VarId};
+use crate::{Code, Diagnostic};
 
 /// What a reference turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,8 @@ impl<'m> Resolver<'m> {
 
     fn timeout(&mut self, span: Span) {
         if self.in_d_step() {
-            self.report(Diagnostic::warning(
+            self.report(Diagnostic::new(
+                Code::TimeoutInDStep,
                 span,
                 "`timeout` in a `d_step` can only be its first condition",
             ));
@@ -92,13 +93,21 @@ impl<'m> Resolver<'m> {
 
     fn non_progress(&mut self, span: Span) {
         if !self.in_formula && self.body_kind() != Some(BodyKind::Never) {
-            self.report(Diagnostic::error(span, "`np_` can be used only in claims"));
+            self.report(Diagnostic::new(
+                Code::ClaimsOnly,
+                span,
+                "`np_` can be used only in claims",
+            ));
         }
     }
 
     fn claims_only(&mut self, span: Span, what: &str) {
         if self.body.is_some() && self.body_kind() != Some(BodyKind::Never) {
-            self.report(Diagnostic::warning(span, format!("`{what}` is meant for never claims")));
+            self.report(Diagnostic::new(
+                Code::MeantForClaims,
+                span,
+                format!("`{what}` is meant for never claims"),
+            ));
         }
     }
 
@@ -108,7 +117,11 @@ impl<'m> Resolver<'m> {
 
     fn remote(&mut self, span: Span, proctype: &'m Name, what: RemoteWhat<'m>) {
         if self.in_d_step() {
-            self.report(Diagnostic::error(span, "a `d_step` cannot look into another process"));
+            self.report(Diagnostic::new(
+                Code::LookedIntoFromDStep,
+                span,
+                "a `d_step` cannot look into another process",
+            ));
         }
         self.remotes.push(Remote { proctype, what });
     }
@@ -121,10 +134,11 @@ impl<'m> Resolver<'m> {
         priority: Option<&'m Expr>,
     ) {
         if self.body.is_none() {
-            self.report(Diagnostic::error(span, "`run` outside of a process"));
+            self.report(Diagnostic::new(Code::RunInExpression, span, "`run` outside of a process"));
         } else if self.in_d_step() {
             self.report(
-                Diagnostic::error(span, "`run` in a `d_step`").help("use `atomic` instead"),
+                Diagnostic::new(Code::RunInDStep, span, "`run` in a `d_step`")
+                    .help("use `atomic` instead"),
             );
         }
         let mut given = Some(0_usize);
@@ -140,7 +154,8 @@ impl<'m> Resolver<'m> {
             && let Some(value) = self.number(priority, "a priority")
             && !(0..=255).contains(&value)
         {
-            self.report(Diagnostic::error(
+            self.report(Diagnostic::new(
+                Code::BadPriority,
                 priority.span,
                 format!("priority {value} is not in 1..255"),
             ));
@@ -170,7 +185,8 @@ impl<'m> Resolver<'m> {
         };
         let width = self.record_widths.get(typedef.0 as usize).copied().flatten();
         if width.is_none() {
-            let error = Diagnostic::error(
+            let error = Diagnostic::new(
+                Code::BadParameter,
                 var.span,
                 "a record with an array of records in it cannot be passed or sent",
             )
@@ -186,15 +202,7 @@ impl<'m> Resolver<'m> {
         for arg in args {
             let width = match arg {
                 ReceiveArg::Var(var) => match self.var_ref(var, false) {
-                    Some(target) => {
-                        if matches!(target, Target::Predefined(p) if p != Predefined::Scratch) {
-                            self.report(Diagnostic::warning(
-                                var.span,
-                                "a predefined variable is overwritten by a message",
-                            ));
-                        }
-                        self.target_width(var, target)
-                    }
+                    Some(target) => self.target_width(var, target),
                     None => None,
                 },
                 ReceiveArg::Const(expr) | ReceiveArg::Eval(expr) => {
@@ -233,9 +241,9 @@ impl<'m> Resolver<'m> {
         }
         let message = format!("`{}` is not a channel", path(var));
         let mut diagnostic = if strict || target == Target::Constant {
-            Diagnostic::error(var.span, message)
+            Diagnostic::new(Code::NotAChannel, var.span, message)
         } else {
-            Diagnostic::warning(var.span, message)
+            Diagnostic::new(Code::MaybeNotAChannel, var.span, message)
         };
         if let Target::Variable(id) = target {
             diagnostic = diagnostic.related(self.symbols.variable(id).span, "declared here");
@@ -253,7 +261,7 @@ impl<'m> Resolver<'m> {
 
     pub(super) fn check_readable(&mut self, var: &VarRef, target: Target) {
         if target == Target::Predefined(Predefined::Scratch) {
-            self.report(Diagnostic::error(var.span, "`_` has no value to be read"));
+            self.report(Diagnostic::new(Code::NoValue, var.span, "`_` has no value to be read"));
         }
     }
 
@@ -273,9 +281,12 @@ impl<'m> Resolver<'m> {
             && let Type::Struct(typedef) = self.symbols.variable(id).ty
         {
             let typedef = self.symbols.typedef(typedef);
-            let mut error =
-                Diagnostic::error(var.span, format!("`{}` is a record, not a value", path(var)))
-                    .related(typedef.span, "its type");
+            let mut error = Diagnostic::new(
+                Code::RecordAsValue,
+                var.span,
+                format!("`{}` is a record, not a value", path(var)),
+            )
+            .related(typedef.span, "its type");
             if let Some(&field) = typedef.fields.first() {
                 let field = &self.symbols.variable(field).name;
                 error = error.help(format!("name one of its fields: `{}.{field}`", path(var)));
@@ -302,7 +313,8 @@ impl<'m> Resolver<'m> {
                 })
             }
             other => {
-                let error = Diagnostic::error(
+                let error = Diagnostic::new(
+                    Code::NotAVariable,
                     first.name.span,
                     format!("`{}` is {}, not a variable", first.name.text, kind_of(other)),
                 );
@@ -323,10 +335,11 @@ impl<'m> Resolver<'m> {
 
     /// What a name stands for here.
     pub(super) fn lookup(&self, name: &str) -> Option<Symbol> {
-        match self.body.as_ref().and_then(|body| body.get(name)) {
-            Some((_, Local::Variable(id), _)) => Some(Symbol::Variable(id)),
-            Some((_, Local::Label, _)) => Some(Symbol::Label(0)),
-            Some((_, Local::Wrong, _)) => None,
+        let local = self.body.as_ref().and_then(|body| Some((body.id, body.get(name)?)));
+        match local {
+            Some((_, (_, Local::Variable(id), _))) => Some(Symbol::Variable(id)),
+            Some((body, (_, Local::Label, _))) => Some(Symbol::Label(body, 0)),
+            Some((_, (_, Local::Wrong, _))) => None,
             None => self.globals.get(name)?.meaning,
         }
     }
@@ -343,7 +356,11 @@ impl<'m> Resolver<'m> {
     }
 
     fn report_undeclared(&mut self, name: &'m Name) {
-        let mut error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
+        let mut error = Diagnostic::new(
+            Code::NotDeclared,
+            name.span,
+            format!("`{}` is not declared", name.text),
+        );
         if name.text == "_p" {
             error = error.note("`_p`, SPIN's number of a process's state, is not available");
         } else if self.proctypes.contains_key(name.text.as_str()) {
@@ -394,17 +411,19 @@ impl<'m> Resolver<'m> {
                 let message = format!("`{}` is not an array", name.text);
                 // SPIN lets `x[0]` pass.
                 if matches!(index.kind, ExprKind::Number(0)) {
-                    self.report(Diagnostic::warning(name.span, message));
+                    self.report(Diagnostic::new(Code::ElementOfScalar, name.span, message));
                 } else {
                     self.report(
-                        Diagnostic::error(name.span, message).related(declared, "declared here"),
+                        Diagnostic::new(Code::NotAnArray, name.span, message)
+                            .related(declared, "declared here"),
                     );
                     return None;
                 }
             }
             (Some(_), None) if whole => {}
             (Some(_), None) if self.in_for_head => self.report(
-                Diagnostic::warning(
+                Diagnostic::new(
+                    Code::FirstElementMeant,
                     name.span,
                     format!("`{}` is an array: its first element is meant", name.text),
                 )
@@ -412,7 +431,8 @@ impl<'m> Resolver<'m> {
             ),
             (Some(_), None) => {
                 self.report(
-                    Diagnostic::error(
+                    Diagnostic::new(
+                        Code::NeedsIndex,
                         name.span,
                         format!("`{}` is an array and needs an index", name.text),
                     )
@@ -425,7 +445,8 @@ impl<'m> Resolver<'m> {
                     && u32::try_from(value).map_or(true, |value| value >= bound)
                 {
                     self.report(
-                        Diagnostic::warning(
+                        Diagnostic::new(
+                            Code::NoSuchElement,
                             index.span,
                             format!("`{}` has no element {value}", name.text),
                         )
@@ -440,7 +461,8 @@ impl<'m> Resolver<'m> {
     fn field(&mut self, record: VarId, name: &Name) -> Option<VarId> {
         let variable = self.symbols.variable(record);
         let Type::Struct(typedef) = variable.ty else {
-            let error = Diagnostic::error(
+            let error = Diagnostic::new(
+                Code::NoField,
                 name.span,
                 format!("`{}` is not a record: it has no fields", variable.name),
             )
@@ -451,7 +473,8 @@ impl<'m> Resolver<'m> {
         let found = self.field_of(typedef, &name.text);
         let typedef = self.symbols.typedef(typedef);
         if found.is_none() {
-            let mut error = Diagnostic::error(
+            let mut error = Diagnostic::new(
+                Code::NoField,
                 name.span,
                 format!("no field `{}` in `{}`", name.text, typedef.name),
             )
@@ -471,7 +494,8 @@ impl<'m> Resolver<'m> {
         match &var.parts[..] {
             [part] if part.index.is_none() => Some(()),
             [part, ..] => {
-                self.report(Diagnostic::error(
+                self.report(Diagnostic::new(
+                    Code::NotAnArray,
                     var.span,
                     format!("`{}` is {kind}, not an array or record", part.name.text),
                 ));
@@ -500,8 +524,12 @@ impl<'m> Resolver<'m> {
     fn channel_operands(&mut self, expr: &'m Expr, operand: bool) {
         match &expr.kind {
             ExprKind::Var(var) if operand && self.is_plain_channel(var) => self.report(
-                Diagnostic::error(expr.span, "a channel is not a number to reckon with")
-                    .note("in an assignment a channel can only stand alone"),
+                Diagnostic::new(
+                    Code::ChannelAsNumber,
+                    expr.span,
+                    "a channel is not a number to reckon with",
+                )
+                .note("in an assignment a channel can only stand alone"),
             ),
             ExprKind::Unary(_, inner)
             | ExprKind::Enabled(inner)

@@ -6,10 +6,10 @@
 
 use super::Resolver;
 use super::scope::{Body, LabelPlace, Local, SameName};
-use crate::Diagnostic;
 use crate::ast::{Label, Name};
 use crate::source::Span;
 use crate::symbols::Symbol;
+use crate::{Code, Diagnostic};
 
 impl<'m> Resolver<'m> {
     /// A label before a statement.
@@ -24,7 +24,8 @@ impl<'m> Resolver<'m> {
         if twin != index {
             let first = body.labels[twin].name.span;
             self.report(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::LabelTwice,
                     label.name.span,
                     format!("label `{}` is declared twice", label.name.text),
                 )
@@ -32,8 +33,8 @@ impl<'m> Resolver<'m> {
                 .related(first, "first declared here"),
             );
         }
-        self.set(&label.name, Symbol::Label(index as u32));
         let id = self.body().id;
+        self.set(&label.name, Symbol::Label(id, index as u32));
         self.symbols.bodies[id.0 as usize].labels.push((label.name.text.clone(), label.name.span));
         self.body().labels.push(place);
     }
@@ -76,7 +77,8 @@ impl<'m> Resolver<'m> {
     }
 
     fn bad_label(&mut self, name: &Name, kind: &str, span: Option<Span>) {
-        let mut error = Diagnostic::error(
+        let mut error = Diagnostic::new(
+            Code::Redeclared,
             name.span,
             format!("`{}` is {kind} and cannot be a label too", name.text),
         );
@@ -94,7 +96,7 @@ impl<'m> Resolver<'m> {
                 self.no_such_label(body, jump.name);
                 continue;
             };
-            self.set(jump.name, Symbol::Label(index as u32));
+            self.set(jump.name, Symbol::Label(body.id, index as u32));
             let label = &body.labels[index];
             if label.d_step != jump.d_step {
                 let message = if jump.d_step.is_some() {
@@ -103,7 +105,7 @@ impl<'m> Resolver<'m> {
                     "`goto` into a `d_step`"
                 };
                 self.report(
-                    Diagnostic::error(jump.name.span, message)
+                    Diagnostic::new(Code::DStepIsOneStep, jump.name.span, message)
                         .label("jumps from here")
                         .related(label.name.span, "to this label")
                         .note("a `d_step` is one step: it has one entry and one exit"),
@@ -113,8 +115,9 @@ impl<'m> Resolver<'m> {
     }
 
     fn no_such_label(&mut self, body: &Body<'m>, name: &Name) {
-        let mut error = Diagnostic::error(name.span, format!("there is no label `{}`", name.text))
-            .label("not found in this body");
+        let mut error =
+            Diagnostic::new(Code::NoLabel, name.span, format!("there is no label `{}`", name.text))
+                .label("not found in this body");
         let labels = body.labels.iter().map(|label| label.name.text.as_str());
         if let Some(help) = self.did_you_mean(&name.text, labels) {
             error = error.help(help);

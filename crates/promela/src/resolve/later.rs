@@ -4,12 +4,11 @@
 use rustc_hash::FxHashMap;
 
 use super::Resolver;
-use crate::Diagnostic;
 use crate::ast::{Name, VarRef};
-use crate::diagnostic::Severity;
 use crate::render::MAX_SHOWN;
 use crate::source::Span;
 use crate::symbols::{BodyId, BodyKind, MtypeId, Predefined, Scope, Symbol, Symbols, Type, VarId};
+use crate::{Code, Diagnostic};
 
 /// What other processes may look at in a body.
 struct Inside {
@@ -98,8 +97,11 @@ impl<'m> Resolver<'m> {
             _ => None,
         });
         let Some(id) = known else {
-            let mut error =
-                Diagnostic::error(name.span, format!("there is no process type `{}`", name.text));
+            let mut error = Diagnostic::new(
+                Code::NoProctype,
+                name.span,
+                format!("there is no process type `{}`", name.text),
+            );
             let bodies = self.symbols.bodies.iter();
             let names = bodies
                 .filter(|body| body.kind == BodyKind::Proctype)
@@ -139,7 +141,8 @@ impl<'m> Resolver<'m> {
                 if let Type::Mtype(expected) = param.ty
                     && expected != set
                 {
-                    let error = Diagnostic::error(
+                    let error = Diagnostic::new(
+                        Code::MixedMtypes,
                         span,
                         format!(
                             "a constant of {} for a parameter of {}",
@@ -156,7 +159,8 @@ impl<'m> Resolver<'m> {
 
     fn wrong_arguments(&mut self, call: &RunCall<'m>, id: BodyId, given: usize, wanted: usize) {
         let body = self.symbols.body(id);
-        let error = Diagnostic::error(
+        let error = Diagnostic::new(
+            Code::RunArguments,
             call.span,
             format!("`{}` takes {}, not {given}", body.name, arguments(wanted)),
         )
@@ -191,11 +195,12 @@ impl<'m> Resolver<'m> {
 
     fn remote_label(&mut self, id: BodyId, name: &Name, inside: &Inside) {
         if let Some(&index) = inside.labels.get(&name.text) {
-            self.set(name, Symbol::Label(index));
+            self.set(name, Symbol::Label(id, index));
             return;
         }
         let body = self.symbols.body(id);
-        let mut error = Diagnostic::error(
+        let mut error = Diagnostic::new(
+            Code::NoLabel,
             name.span,
             format!("there is no label `{}` in `{}`", name.text, body.name),
         )
@@ -225,7 +230,8 @@ impl<'m> Resolver<'m> {
                 &Namesakes { at_top: Some(id), .. } | &Namesakes { first: id, second: None, .. },
             ) => id,
             None => {
-                let mut error = Diagnostic::error(
+                let mut error = Diagnostic::new(
+                    Code::BadRemote,
                     name.span,
                     format!("no variable `{}` in `{}`", name.text, body.name),
                 )
@@ -238,7 +244,8 @@ impl<'m> Resolver<'m> {
                 return self.report(error);
             }
             Some(Namesakes { first, second: Some(second), .. }) => {
-                let error = Diagnostic::error(
+                let error = Diagnostic::new(
+                    Code::BadRemote,
                     name.span,
                     format!("`{}` has several variables `{}`", body.name, name.text),
                 )
@@ -311,7 +318,7 @@ impl<'m> Resolver<'m> {
             let wanted =
                 channel.and_then(|variable| self.message_width(&variable.channel.as_ref()?.fields));
             let impossible = message.sent && message.given > longest;
-            let severity = if impossible { Severity::Error } else { Severity::Warning };
+            let code = if impossible { Code::FieldCount } else { Code::MaybeFieldCount };
             let problem = match wanted {
                 // SPIN fills up what a receive leaves out.
                 Some(wanted)
@@ -328,8 +335,7 @@ impl<'m> Resolver<'m> {
                 }
                 _ => continue,
             };
-            let mut diagnostic = Diagnostic::warning(message.span, problem);
-            diagnostic.severity = severity;
+            let mut diagnostic = Diagnostic::new(code, message.span, problem);
             if let Some(variable) = channel {
                 diagnostic = diagnostic.related(variable.span, "the channel");
             } else {

@@ -12,20 +12,19 @@ mod labels;
 mod later;
 mod scope;
 mod stmt;
-mod suggest;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::Diagnostic;
 use crate::ast::{Expr, ExprKind, Init, Ltl, Model, Name, Never, Proctype, Trace, Unit};
 use crate::render::MAX_SHOWN;
 use crate::source::{FileId, Span};
 use crate::symbols::{
     BodyId, BodyInfo, BodyKind, MtypeId, MtypeSet, Predefined, Symbol, Symbols, TypedefId, VarId,
 };
+use crate::{Code, Diagnostic};
 use later::{Message, Remote, RunCall, Unknown};
 use scope::{Body, Braces, Globals};
 
@@ -34,7 +33,7 @@ pub use constant::constant;
 /// Finds what every name means.
 pub fn resolve(model: &Model) -> (Symbols, Vec<Diagnostic>) {
     let mut resolver = Resolver::new(Symbols::default(), Globals::new());
-    resolver.symbols.names = vec![None; model.names as usize];
+    resolver.symbols.names = vec![None; model.names.len()];
     resolver.symbols.mtypes.push(MtypeSet { name: None, values: Vec::new() });
     resolver.enumerate_bodies(model);
     let mut bodies = (0..).map(BodyId);
@@ -85,7 +84,7 @@ pub fn resolve_condition(condition: &Expr, symbols: &mut Symbols) -> Vec<Diagnos
             },
             _ => return,
         };
-        diagnostics.push(Diagnostic::error(expr.span, problem));
+        diagnostics.push(Diagnostic::new(Code::NotKnownInAState, expr.span, problem));
     });
     diagnostics
 }
@@ -198,7 +197,7 @@ impl<'m> Resolver<'m> {
         if self.diagnostics.len() >= MAX_SHOWN {
             return None;
         }
-        suggest::nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
+        crate::suggest::nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
     }
 
     /// Records what an occurrence of a name stands for.
@@ -323,7 +322,7 @@ impl<'m> Resolver<'m> {
         if let Some(earlier) = earlier {
             let first = earlier.span;
             self.report(
-                Diagnostic::warning(init.span, "a second `init`")
+                Diagnostic::new(Code::SecondInit, init.span, "a second `init`")
                     .label("starts beside the first")
                     .related(first, "the first `init`"),
             );
@@ -349,8 +348,12 @@ impl<'m> Resolver<'m> {
         if let Some(earlier) = earlier {
             let first = earlier.span;
             self.report(
-                Diagnostic::error(trace.span, "a model has at most one `trace` or `notrace`")
-                    .related(first, "the first one"),
+                Diagnostic::new(
+                    Code::SecondTrace,
+                    trace.span,
+                    "a model has at most one `trace` or `notrace`",
+                )
+                .related(first, "the first one"),
             );
         }
         let kind = self.symbols.body(id).kind;
@@ -376,7 +379,8 @@ impl<'m> Resolver<'m> {
         let body = &mut self.symbols.bodies[id.0 as usize];
         body.priority = value;
         if body.active > 0 && !(1..=255).contains(&value) {
-            self.report(Diagnostic::error(
+            self.report(Diagnostic::new(
+                Code::BadPriority,
                 priority.span,
                 format!("priority {value} is not in 1..255"),
             ));
@@ -387,13 +391,18 @@ impl<'m> Resolver<'m> {
     fn claim_name(&mut self, name: &'m Name) {
         if let Some(&first) = self.claims.get(name.text.as_str()) {
             self.report(
-                Diagnostic::error(name.span, format!("two claims are named `{}`", name.text))
-                    .related(first, "the first one"),
+                Diagnostic::new(
+                    Code::ClaimNamedTwice,
+                    name.span,
+                    format!("two claims are named `{}`", name.text),
+                )
+                .related(first, "the first one"),
             );
         } else if let Some(&id) = self.proctypes.get(name.text.as_str()) {
             let first = self.symbols.body(id).span;
             self.report(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::ClaimNamedTwice,
                     name.span,
                     format!("`{}` is a process type and cannot name a claim too", name.text),
                 )
@@ -418,7 +427,8 @@ impl<'m> Resolver<'m> {
             let set = self.symbols.mtype(set);
             if set.values.is_empty() {
                 let name = set.name.clone().unwrap_or_default();
-                self.report(Diagnostic::warning(
+                self.report(Diagnostic::new(
+                    Code::UndeclaredSet,
                     span,
                     format!("no `mtype:{name} = {{ ... }}` declares names of this set"),
                 ));
@@ -426,7 +436,8 @@ impl<'m> Resolver<'m> {
         }
         if let (Some(enabled), Some(rendezvous)) = (self.enabled, self.rendezvous) {
             self.report(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::EnabledWithRendezvous,
                     enabled,
                     "`enabled` cannot be used in a model with rendezvous channels",
                 )
@@ -435,8 +446,12 @@ impl<'m> Resolver<'m> {
         }
         if self.symbols.bodies.iter().all(|body| body.active == 0) {
             self.report(
-                Diagnostic::error(Span::new(FileId(0), 0, 0), "no process ever starts")
-                    .help("write `init { ... }`, or `active` before a `proctype`"),
+                Diagnostic::new(
+                    Code::NothingStarts,
+                    Span::new(FileId(0), 0, 0),
+                    "no process ever starts",
+                )
+                .help("write `init { ... }`, or `active` before a `proctype`"),
             );
         }
     }
@@ -464,7 +479,7 @@ fn kind_of(symbol: Symbol) -> &'static str {
         Symbol::Typedef(_) => "a typedef",
         Symbol::MtypeSet(_) => "a set of mtype names",
         Symbol::Predefined(_) => "a predefined variable",
-        Symbol::Label(_) => "a label",
+        Symbol::Label(..) => "a label",
         Symbol::Inline => "an inline",
         Symbol::Ltl => "a property",
     }

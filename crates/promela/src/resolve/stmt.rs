@@ -4,12 +4,12 @@ use super::declare::Site;
 use super::expr::{Target, path};
 use super::scope::{Block, Local};
 use super::{Resolver, constant, walk};
-use crate::Diagnostic;
 use crate::ast::{
     AssignOp, Choice, Expr, ExprKind, ForRange, Initializer, ReceiveArg, Stmt, StmtKind, VarRef,
 };
 use crate::source::Span;
 use crate::symbols::{BodyKind, MtypeId, Predefined, Scope, Symbol, Type, VarId, Variable};
+use crate::{Code, Diagnostic};
 
 impl<'m> Resolver<'m> {
     pub(super) fn sequence(&mut self, stmts: &'m [Stmt]) {
@@ -50,7 +50,7 @@ impl<'m> Resolver<'m> {
                 self.body().loops_in_d_step -= 1;
             }
             StmtKind::For { var, range, body } => self.for_loop(var, range, body),
-            StmtKind::Unless(main, escape) => self.unless(main, escape, stmt.span),
+            StmtKind::Unless(main, escape) => self.unless(main, escape),
             _ => self.basic(stmt),
         }
     }
@@ -79,8 +79,12 @@ impl<'m> Resolver<'m> {
             StmtKind::Break => {
                 if self.in_d_step() && self.body().loops_in_d_step == 0 {
                     self.report(
-                        Diagnostic::error(stmt.span, "`break` out of a `d_step`")
-                            .note("a `d_step` is one step: it has one entry and one exit"),
+                        Diagnostic::new(
+                            Code::DStepIsOneStep,
+                            stmt.span,
+                            "`break` out of a `d_step`",
+                        )
+                        .note("a `d_step` is one step: it has one entry and one exit"),
                     );
                 }
             }
@@ -134,8 +138,12 @@ impl<'m> Resolver<'m> {
     fn check_first_label(&mut self, stmts: &'m [Stmt], what: &str) {
         if let Some(span) = misplaced_label(stmts) {
             self.report(
-                Diagnostic::error(span, format!("a label at the beginning of {what}"))
-                    .help("put the label before it"),
+                Diagnostic::new(
+                    Code::MisplacedLabel,
+                    span,
+                    format!("a label at the beginning of {what}"),
+                )
+                .help("put the label before it"),
             );
         }
     }
@@ -153,14 +161,15 @@ impl<'m> Resolver<'m> {
         (body.d_step, body.loops_in_d_step) = outer;
     }
 
-    fn unless(&mut self, main: &'m Stmt, escape: &'m Stmt, span: Span) {
-        if self.in_d_step() {
-            self.report(Diagnostic::warning(span, "`unless` has no effect in a `d_step`"));
-        }
+    fn unless(&mut self, main: &'m Stmt, escape: &'m Stmt) {
         if let Some(label) = escape.labels.first() {
             self.report(
-                Diagnostic::error(label.name.span, "a label at the beginning of an escape")
-                    .note("there is no one state to jump to"),
+                Diagnostic::new(
+                    Code::MisplacedLabel,
+                    label.name.span,
+                    "a label at the beginning of an escape",
+                )
+                .note("there is no one state to jump to"),
             );
         }
         // The label of a block goes before the whole; that of a loop is not where the loop starts.
@@ -174,8 +183,12 @@ impl<'m> Resolver<'m> {
         );
         if let (Some(label), false) = (main.labels.first(), has_room) {
             self.report(
-                Diagnostic::error(label.name.span, "a label at a statement before `unless`")
-                    .help("write `label: { statement unless statement }`"),
+                Diagnostic::new(
+                    Code::MisplacedLabel,
+                    label.name.span,
+                    "a label at a statement before `unless`",
+                )
+                .help("write `label: { statement unless statement }`"),
             );
         }
         self.stmt(main);
@@ -200,16 +213,21 @@ impl<'m> Resolver<'m> {
         };
         if self.exclusive.is_empty() {
             self.report(
-                Diagnostic::warning(known.span, "`else` beside a statement that uses a channel")
-                    .related(waits.span, "this one")
-                    .note(
-                        "whether `else` can be taken changes when other processes send or \
+                Diagnostic::new(
+                    Code::ElseBesideChannel,
+                    known.span,
+                    "`else` beside a statement that uses a channel",
+                )
+                .related(waits.span, "this one")
+                .note(
+                    "whether `else` can be taken changes when other processes send or \
                          receive; SPIN gives up its reduction for such a model",
-                    ),
+                ),
             );
         } else {
             self.report(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::BadExclusive,
                     known.span,
                     "`else` beside a statement that uses a channel, in a model with `xr` or `xs`",
                 )
@@ -235,7 +253,8 @@ impl<'m> Resolver<'m> {
                 continue;
             }
             if variable.array.is_some() {
-                let error = Diagnostic::error(
+                let error = Diagnostic::new(
+                    Code::BadExclusive,
                     var.span,
                     format!("`{word}` cannot be said of an element of an array"),
                 )
@@ -249,7 +268,8 @@ impl<'m> Resolver<'m> {
     }
 
     fn not_a_channel(&mut self, var: &VarRef, word: &str) {
-        self.report(Diagnostic::error(
+        self.report(Diagnostic::new(
+            Code::BadExclusive,
             var.span,
             format!("`{word}` of `{}`, which is not a channel", path(var)),
         ));
@@ -259,7 +279,8 @@ impl<'m> Resolver<'m> {
         let body = self.body().id;
         match self.exclusive.get(&(id, send)).copied() {
             Some((other, first)) if other != body && var.parts.len() == 1 => {
-                let error = Diagnostic::error(
+                let error = Diagnostic::new(
+                    Code::BadExclusive,
                     var.span,
                     format!(
                         "`{word} {}` in both `{}` and `{}`",
@@ -299,7 +320,7 @@ impl<'m> Resolver<'m> {
         };
         if !event {
             self.report(
-                Diagnostic::error(stmt.span, "not an event")
+                Diagnostic::new(Code::NotAnEvent, stmt.span, "not an event")
                     .note("a trace consists of `!` and `?` on channels, `if`, `do` and `goto`"),
             );
         }
@@ -310,14 +331,18 @@ impl<'m> Resolver<'m> {
         let runs = walk::runs(expr);
         if let [first, second, ..] = runs[..] {
             self.report(
-                Diagnostic::error(second.span, "a second `run` in one statement")
-                    .related(first.span, "the first"),
+                Diagnostic::new(
+                    Code::RunInExpression,
+                    second.span,
+                    "a second `run` in one statement",
+                )
+                .related(first.span, "the first"),
             );
         } else if let [run] = runs[..]
             && !matches!(expr.kind, ExprKind::Run { .. })
         {
             self.report(
-                Diagnostic::error(run.span, "`run` inside another expression")
+                Diagnostic::new(Code::RunInExpression, run.span, "`run` inside another expression")
                     .help("give the number of the new process to a variable first: `p = run P()`"),
             );
         }
@@ -326,7 +351,11 @@ impl<'m> Resolver<'m> {
     fn assign(&mut self, var: &'m VarRef, op: &'m AssignOp, span: Span) {
         let target = self.assigned(var);
         if self.body_kind() == Some(BodyKind::Never) {
-            self.report(Diagnostic::warning(span, "a never claim with a side effect"));
+            self.report(Diagnostic::new(
+                Code::ClaimHasEffect,
+                span,
+                "a never claim with a side effect",
+            ));
         }
         match op {
             AssignOp::Set(value) => {
@@ -338,7 +367,11 @@ impl<'m> Resolver<'m> {
                     self.check_readable(var, target);
                 }
                 if self.is_plain_channel(var) {
-                    self.report(Diagnostic::error(span, "a channel is not a number"));
+                    self.report(Diagnostic::new(
+                        Code::ChannelAsNumber,
+                        span,
+                        "a channel is not a number",
+                    ));
                 }
             }
         }
@@ -354,9 +387,13 @@ impl<'m> Resolver<'m> {
         if let Target::Variable(id) = target
             && let Type::Struct(_) = self.symbols.variable(id).ty
         {
-            let error = Diagnostic::error(var.span, "a record cannot be assigned to as a whole")
-                .related(self.symbols.variable(id).span, "declared here")
-                .help("assign to its fields one by one");
+            let error = Diagnostic::new(
+                Code::RecordAsValue,
+                var.span,
+                "a record cannot be assigned to as a whole",
+            )
+            .related(self.symbols.variable(id).span, "declared here")
+            .help("assign to its fields one by one");
             self.report(error);
             return None;
         }
@@ -370,7 +407,11 @@ impl<'m> Resolver<'m> {
             Target::Constant => "an mtype constant",
             Target::Predefined(_) => "a variable that only the system sets",
         };
-        self.report(Diagnostic::error(var.span, format!("assignment to `{}`, {what}", path(var))));
+        self.report(Diagnostic::new(
+            Code::AssignedConstant,
+            var.span,
+            format!("assignment to `{}`, {what}", path(var)),
+        ));
     }
 
     /// What is assigned: channels whole, mtype constants of one set, numbers that fit.
@@ -382,7 +423,11 @@ impl<'m> Resolver<'m> {
         let (ty, array) = (variable.ty, variable.array.is_some());
         if var.parts.len() == 1 {
             if ty == Type::Chan && constant(value, &self.symbols).is_some() {
-                self.report(Diagnostic::error(value.span, "a number is not a channel"));
+                self.report(Diagnostic::new(
+                    Code::ChannelAsNumber,
+                    value.span,
+                    "a number is not a channel",
+                ));
                 return;
             }
             self.no_channel_arithmetic(value);
@@ -406,7 +451,8 @@ impl<'m> Resolver<'m> {
             }
             _ => match self.assigned_set.get(&id).copied() {
                 Some((first, place)) if first != set => {
-                    let error = Diagnostic::error(
+                    let error = Diagnostic::new(
+                        Code::MixedMtypes,
                         span,
                         format!(
                             "a constant of {} for a variable that also takes those of {}",
@@ -429,7 +475,7 @@ impl<'m> Resolver<'m> {
     fn check_self_index(&mut self, var: &'m VarRef) {
         if let Some(span) = indexed_by_itself(var, &mut Vec::new()).1 {
             self.report(
-                Diagnostic::error(span, "an array indexed by its own element")
+                Diagnostic::new(Code::IndexedByItself, span, "an array indexed by its own element")
                     .help("copy the index to a variable first"),
             );
         }
@@ -448,7 +494,7 @@ impl<'m> Resolver<'m> {
             let width = self.argument(arg);
             given = given.and_then(|given| given.checked_add(width?));
             if let Some(run) = walk::runs(arg).first() {
-                self.report(Diagnostic::error(run.span, "`run` in a message"));
+                self.report(Diagnostic::new(Code::RunInExpression, run.span, "`run` in a message"));
             }
         }
         if !is_trace {
@@ -461,8 +507,12 @@ impl<'m> Resolver<'m> {
         {
             let place = self.symbols.variable(id).span;
             self.report(
-                Diagnostic::warning(span, "a rendezvous cannot happen inside a `d_step`")
-                    .related(place, "a rendezvous channel"),
+                Diagnostic::new(
+                    Code::RendezvousInDStep,
+                    span,
+                    "a rendezvous cannot happen inside a `d_step`",
+                )
+                .related(place, "a rendezvous channel"),
             );
         }
     }
@@ -484,7 +534,8 @@ impl<'m> Resolver<'m> {
                 continue;
             }
             if seen.contains(&id) {
-                self.report(Diagnostic::error(
+                self.report(Diagnostic::new(
+                    Code::ReceivedTwice,
                     var.span,
                     format!("`{}` stands for two fields of one message", part.name.text),
                 ));
@@ -496,8 +547,12 @@ impl<'m> Resolver<'m> {
     fn no_claim_io(&mut self, span: Span) {
         if self.body_kind() == Some(BodyKind::Never) {
             self.report(
-                Diagnostic::error(span, "a never claim can neither send nor receive")
-                    .help("a claim can look at a channel: `c?[...]`, `len(c)`"),
+                Diagnostic::new(
+                    Code::ClaimCommunicates,
+                    span,
+                    "a never claim can neither send nor receive",
+                )
+                .help("a claim can look at a channel: `c?[...]`, `len(c)`"),
             );
         }
     }
@@ -515,14 +570,19 @@ impl<'m> Resolver<'m> {
                 Some(other) => {
                     wanted += 1;
                     self.report(
-                        Diagnostic::warning(span, format!("`printf` does not know `%{other}`"))
-                            .help("it knows %c, %d, %e, %o, %u, %x and %%"),
+                        Diagnostic::new(
+                            Code::BadFormat,
+                            span,
+                            format!("`printf` does not know `%{other}`"),
+                        )
+                        .help("it knows %c, %d, %e, %o, %u, %x and %%"),
                     );
                 }
             }
         }
         if args < wanted {
-            self.report(Diagnostic::warning(
+            self.report(Diagnostic::new(
+                Code::BadFormat,
                 span,
                 format!("`printf` wants {wanted} values, but there are {args}"),
             ));
@@ -559,7 +619,8 @@ impl<'m> Resolver<'m> {
             || var.parts.len() > 1
             || matches!(variable.ty, Type::Chan | Type::Struct(_))
         {
-            let error = Diagnostic::error(
+            let error = Diagnostic::new(
+                Code::BadLoopVariable,
                 var.span,
                 format!("`{}` is not a plain variable that can count", path(var)),
             )
@@ -572,7 +633,8 @@ impl<'m> Resolver<'m> {
         if let (ExprKind::Number(first), ExprKind::Number(last)) = (&from.kind, &to.kind)
             && first > last
         {
-            self.report(Diagnostic::error(
+            self.report(Diagnostic::new(
+                Code::EmptyRange,
                 from.span.to(to.span),
                 format!("the range {first} .. {last} is empty"),
             ));
@@ -608,7 +670,8 @@ impl<'m> Resolver<'m> {
             channel.capacity > 0 && channel.fields == [Type::Struct(record)]
         });
         if !fits {
-            let error = Diagnostic::error(
+            let error = Diagnostic::new(
+                Code::BadLoopRange,
                 container.span,
                 format!(
                     "`{}` is not a channel of single `{}` records",
@@ -634,13 +697,15 @@ impl<'m> Resolver<'m> {
     fn not_a_container(&mut self, container: &VarRef) {
         // SPIN takes the size of the outermost variable, whatever the field is.
         let error = if container.parts.len() > 1 {
-            Diagnostic::error(
+            Diagnostic::new(
+                Code::BadLoopRange,
                 container.span,
                 format!("a loop cannot run over `{}`, a field of a record", path(container)),
             )
             .help("count instead: `for (i : 0 .. n) { ... }`, where `n` is the last index")
         } else {
-            Diagnostic::error(
+            Diagnostic::new(
+                Code::BadLoopRange,
                 container.span,
                 format!("`{}` is not an array to run over", path(container)),
             )
@@ -708,7 +773,7 @@ impl<'m> Resolver<'m> {
             _ => {}
         });
         for (span, problem) in problems {
-            self.report(Diagnostic::error(span, problem));
+            self.report(Diagnostic::new(Code::BadProvided, span, problem));
         }
     }
 }

@@ -1,4 +1,6 @@
-//! The words of a HOA file, each with its line.
+//! The words of a HOA file, each with its place.
+
+use std::ops::Range;
 
 use super::{HoaError, Result};
 
@@ -22,6 +24,8 @@ pub(super) enum Kind {
 pub(super) struct Token {
     pub kind: Kind,
     pub line: u32,
+    /// Its bytes in the text.
+    pub at: Range<usize>,
 }
 
 /// All of them, without comments, which may be nested.
@@ -35,7 +39,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
         &text[start..end]
     };
     while let Some((start, c)) = rest.next() {
-        let fail = |line, reason: &str| Err(HoaError { line, reason: reason.to_owned() });
+        let fail = |line, length: usize, reason: &str| {
+            Err(HoaError { line, at: start..start + length, reason: reason.to_owned() })
+        };
         let mut skip = |word: &str| {
             for _ in word.chars().skip(1) {
                 rest.next();
@@ -53,7 +59,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                 rest.next();
                 while depth > 0 {
                     let Some((at, c)) = rest.next() else {
-                        return fail(begin, "a comment does not end");
+                        return fail(begin, 2, "a comment does not end");
                     };
                     line += u32::from(c == '\n');
                     if text[at..].starts_with("/*") {
@@ -71,7 +77,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                 let mut inside = String::new();
                 loop {
                     match rest.next() {
-                        None => return fail(begin, "a text in quotes does not end"),
+                        None => return fail(begin, 1, "a text in quotes does not end"),
                         Some((_, '"')) => break,
                         Some((_, '\\')) => inside.extend(rest.next().map(|(_, c)| c)),
                         Some((_, c)) => {
@@ -97,7 +103,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                 skip(digits);
                 match digits.parse() {
                     Ok(number) => Kind::Number(number),
-                    Err(_) => return fail(line, &format!("`{digits}` is no number that we read")),
+                    Err(_) => {
+                        let reason = format!("`{digits}` is no number that we read");
+                        return fail(line, digits.len(), &reason);
+                    }
                 }
             }
             _ if c.is_alphabetic() || c == '_' => {
@@ -112,7 +121,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
             }
             _ => Kind::Symbol(c),
         };
-        tokens.push(Token { kind, line });
+        let end = rest.peek().map_or(text.len(), |&(end, _)| end);
+        tokens.push(Token { kind, line, at: start..end });
     }
     Ok(tokens)
 }

@@ -1,6 +1,6 @@
 //! What is inside of what: atomic sequences, escapes, and where blocks go on.
 
-use spinward_promela::Diagnostic;
+use spinward_promela::{Code, Diagnostic};
 
 use super::{BlockKind, Flow, Kind, Sequence, SequenceId};
 use crate::ir::ElementId;
@@ -84,8 +84,12 @@ impl<'a> Flow<'a> {
                     if d_step {
                         let span = element.span;
                         self.diagnostics.push(
-                            Diagnostic::error(span, "`unless` inside of a `d_step`")
-                                .label("a d_step cannot be left half-way"),
+                            Diagnostic::new(
+                                Code::DStepIsOneStep,
+                                span,
+                                "`unless` inside of a `d_step`",
+                            )
+                            .label("a d_step cannot be left half-way"),
                         );
                     }
                     self.walk_atomic(normal, d_step);

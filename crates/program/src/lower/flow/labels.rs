@@ -1,9 +1,9 @@
 //! Labels: their scopes, where they may stand, and where jumps to them lead.
 
 use rustc_hash::FxHashMap;
-use spinward_promela::Diagnostic;
 use spinward_promela::ast::{Expr, Label, Stmt};
 use spinward_promela::symbols::{BodyId, Symbol};
+use spinward_promela::{Code, Diagnostic};
 
 use super::{
     Destination, Element, Flow, Jump, Kind, LabelDef, LabelSymbol, Labels, Opening, Simple,
@@ -152,18 +152,22 @@ impl<'a> Flow<'a> {
         let misplaced = match opening {
             Opening::Option => {
                 // SPIN prints an error for this one, too, but goes on.
-                Diagnostic::warning(span, format!("label `{name}` before the guard of an option"))
-                    .label("the guard is not a state of its own")
-                    .note("a process waits before the whole choice, not before this statement")
-                    .help("put the label before the `if` or `do`")
+                Diagnostic::new(
+                    Code::LabelAtOption,
+                    span,
+                    format!("label `{name}` before the guard of an option"),
+                )
+                .label("the guard is not a state of its own")
+                .note("a process waits before the whole choice, not before this statement")
+                .help("put the label before the `if` or `do`")
             }
-            Opening::Escape => Diagnostic::error(span, message)
+            Opening::Escape => Diagnostic::new(Code::MisplacedLabel, span, message)
                 .label("before the guard of an escape")
                 .note("an escape is entered from many states; its guard is no state of its own"),
-            Opening::Guarded => Diagnostic::error(span, message)
+            Opening::Guarded => Diagnostic::new(Code::MisplacedLabel, span, message)
                 .label("before a statement with an escape")
                 .help("write `Label: { statement unless escape }`"),
-            Opening::Block | Opening::Free => Diagnostic::error(span, message)
+            Opening::Block | Opening::Free => Diagnostic::new(Code::MisplacedLabel, span, message)
                 .label("before the first statement of a block")
                 .help("put the label before the block"),
         };
@@ -176,8 +180,12 @@ impl<'a> Flow<'a> {
         if let Some(other) = self.labels.first(self.body, symbol) {
             let other = other.span;
             self.diagnostics.push(
-                Diagnostic::error(span, format!("label `{}` is declared twice", symbol.name))
-                    .related(other, "first here"),
+                Diagnostic::new(
+                    Code::LabelTwice,
+                    span,
+                    format!("label `{}` is declared twice", symbol.name),
+                )
+                .related(other, "first here"),
             );
         }
         self.labels.push(LabelDef { symbol: Ok(symbol), body: self.body, element, span });
@@ -213,8 +221,11 @@ impl<'a> Flow<'a> {
             self.elements[i].kind = Kind::Goto(Jump { target, ..jump });
             let Some(target) = target else {
                 if let Destination::Label(LabelSymbol { name, .. }) = jump.to {
-                    self.diagnostics
-                        .push(Diagnostic::error(span, format!("there is no label `{name}`")));
+                    self.diagnostics.push(Diagnostic::new(
+                        Code::NoLabel,
+                        span,
+                        format!("there is no label `{name}`"),
+                    ));
                 }
                 continue;
             };
@@ -224,7 +235,7 @@ impl<'a> Flow<'a> {
                     Some(_) => "a jump out of a `d_step`",
                     None => "a jump into a `d_step`",
                 };
-                let diagnostic = Diagnostic::error(span, message)
+                let diagnostic = Diagnostic::new(Code::DStepIsOneStep, span, message)
                     .related(target.span, "leads here")
                     .note("a d_step is one step: it is entered at its start and left at its end");
                 self.diagnostics.push(diagnostic);

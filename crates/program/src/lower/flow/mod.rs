@@ -16,7 +16,7 @@ use spinward_promela::ast::{
     Body, Decl, Expr, ExprKind, Label, Model, Stmt, StmtKind, Unit, VarRef,
 };
 use spinward_promela::symbols::{BodyId, BodyKind, Symbol, Symbols};
-use spinward_promela::{Diagnostic, Span};
+use spinward_promela::{Code, Diagnostic, Span};
 
 use crate::ir::ElementId;
 
@@ -422,9 +422,13 @@ impl<'a> Flow<'a> {
     fn close(&mut self, opening: Opening, span: Span) -> SequenceId {
         if self.open.last().is_none_or(|open| open.first.is_none()) {
             self.diagnostics.push(
-                Diagnostic::error(span, "a sequence must have at least one statement")
-                    .label("nothing to do here")
-                    .help("write `skip` if nothing should happen"),
+                Diagnostic::new(
+                    Code::NothingToDo,
+                    span,
+                    "a sequence must have at least one statement",
+                )
+                .label("nothing to do here")
+                .help("write `skip` if nothing should happen"),
             );
             self.add_simple(Simple::Skip, span);
         }
@@ -550,8 +554,12 @@ impl<'a> Flow<'a> {
         if let [first, second, ..] = elses[..] {
             let place = |option| self.element(self.sequence(option).first).span;
             self.diagnostics.push(
-                Diagnostic::error(place(second), "a second `else` among these options")
-                    .related(place(first), "the first"),
+                Diagnostic::new(
+                    Code::SecondElse,
+                    place(second),
+                    "a second `else` among these options",
+                )
+                .related(place(first), "the first"),
             );
         }
         sorted.extend(elses);

@@ -2,7 +2,7 @@
 
 use spinward_promela::ast::{Choice, Decl, ForRange, Stmt, StmtKind, VarRef};
 use spinward_promela::symbols::{Symbol, Type};
-use spinward_promela::{Diagnostic, Span};
+use spinward_promela::{Code, Diagnostic, Span};
 
 use super::{
     BlockKind, Claimed, Destination, Flow, Jump, Kind, NO_LABELS, Node, Open, Opening, Rotate,
@@ -70,8 +70,12 @@ impl<'a> Flow<'a> {
                 Some(&exit) => Shape::Goto(Destination::LoopExit(exit)),
                 None => {
                     self.diagnostics.push(
-                        Diagnostic::error(stmt.span, "`break` outside of a loop")
-                            .label("there is no loop around it"),
+                        Diagnostic::new(
+                            Code::BreakOutsideLoop,
+                            stmt.span,
+                            "`break` outside of a loop",
+                        )
+                        .label("there is no loop around it"),
                     );
                     Shape::Simple(Simple::Skip)
                 }
@@ -315,8 +319,12 @@ impl<'a> Flow<'a> {
                 [_] => {
                     if kind == BlockKind::DStep {
                         self.diagnostics.push(
-                            Diagnostic::error(span, "`unless` after a labelled `d_step`")
-                                .help("write `Label: { d_step { ... } unless escape }`"),
+                            Diagnostic::new(
+                                Code::MisplacedLabel,
+                                span,
+                                "`unless` after a labelled `d_step`",
+                            )
+                            .help("write `Label: { d_step { ... } unless escape }`"),
                         );
                     }
                     // The label goes before a new block around the whole.

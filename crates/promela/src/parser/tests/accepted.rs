@@ -342,8 +342,8 @@ fn statements_partly_from_macros_are_whole() {
 #[test]
 fn names_are_numbered_densely() {
     let model = accepted("int x; inline f(a) { x = a } init { f(x + 1); L: goto L }");
-    assert!(model.names > 0);
-    let mut seen = vec![0; model.names as usize];
+    assert!(!model.names.is_empty());
+    let mut seen = vec![0; model.names.len()];
     for id in format!("{:?}", model.units).split("NameId(").skip(1) {
         let number: usize = id[..id.find(')').unwrap_or(0)].parse().unwrap();
         seen[number] += 1;
@@ -354,7 +354,7 @@ fn names_are_numbered_densely() {
 #[test]
 fn formulas_and_expressions_alone() {
     let (mut model, mut source, _) = parse_text("active proctype P() { int v; L: skip }");
-    let names = model.names;
+    let names = model.names.len();
     let tokens = |text: &str, source: &mut SourceMap| {
         let file = source.add_file(PathBuf::from("formula"), text.to_owned(), None);
         preprocess(source, file, &Options::default()).0
@@ -362,7 +362,7 @@ fn formulas_and_expressions_alone() {
     let given = tokens("[] (P:v == 1 -> <> P@L)", &mut source);
     let formula = parse_formula(given, &mut model, &mut source).unwrap();
     assert_eq!(pretty::expr(&formula), "[] (P:v == 1 -> <> P@L)");
-    assert_eq!(model.names, names + 4);
+    assert_eq!(model.names.len(), names + 4);
     let given = tokens("(x -> 1 : 2) == 1", &mut source);
     let invariant = parse_expression(given, &mut model, &mut source).unwrap();
     assert_eq!(pretty::expr(&invariant), "(x -> 1 : 2) == 1");

@@ -4,7 +4,7 @@ use super::load;
 use crate::ast::{NameId, StmtKind, Unit};
 use crate::preprocess::preprocess;
 use crate::resolve::{constant, resolve_formula};
-use crate::symbols::{Predefined, Scope, Symbol, Symbols, Type, VarId};
+use crate::symbols::{BodyId, Predefined, Scope, Symbol, Symbols, Type, VarId};
 use crate::{Loaded, Options, SourceMap, parser};
 
 #[track_caller]
@@ -145,7 +145,7 @@ fn jumps_find_the_label_of_their_block() {
     for occurrence in 0..6 {
         jumps.push(meaning(&loaded, "L", occurrence));
     }
-    let label = |n| Some(Symbol::Label(n));
+    let label = |n| Some(Symbol::Label(BodyId(0), n));
     assert_eq!(jumps, [label(0), label(0), label(1), label(1), label(2), label(2)]);
     assert_eq!(meaning(&loaded, "M", 0), label(3));
 }
@@ -153,9 +153,9 @@ fn jumps_find_the_label_of_their_block() {
 #[test]
 fn a_jump_prefers_the_blocks_around_it() {
     let loaded = loaded("init { skip; { skip; { skip; goto L }; L: skip }; { skip; L: skip } }");
-    assert_eq!(meaning(&loaded, "L", 0), Some(Symbol::Label(0)));
+    assert_eq!(meaning(&loaded, "L", 0), Some(Symbol::Label(BodyId(0), 0)));
     let elsewhere = super::load("init { { skip; goto L }; { skip; L: skip } }");
-    assert_eq!(meaning(&elsewhere, "L", 0), Some(Symbol::Label(0)));
+    assert_eq!(meaning(&elsewhere, "L", 0), Some(Symbol::Label(BodyId(0), 0)));
 }
 
 #[test]
@@ -194,10 +194,10 @@ fn names_of_all_kinds() {
     let is = |name, n, symbol| assert_eq!(meaning(&loaded, name, n), Some(symbol), "{name}");
     is("f", 1, Symbol::Variable(variable(symbols, "f")));
     is("red", 1, Symbol::Mtype(crate::symbols::MtypeId(0), 1));
-    is("L", 0, Symbol::Label(0));
+    is("L", 0, Symbol::Label(BodyId(0), 0));
     is("v", 0, Symbol::Variable(variable(symbols, "v")));
     is("later", 0, Symbol::Variable(variable(symbols, "later")));
-    is("Q", 0, Symbol::Body(crate::symbols::BodyId(1)));
+    is("Q", 0, Symbol::Body(BodyId(1)));
     is("_pid", 0, Symbol::Predefined(Predefined::Pid));
     is("safe", 0, Symbol::Ltl);
     is("T", 1, Symbol::Typedef(crate::symbols::TypedefId(0)));

@@ -1,5 +1,7 @@
 //! "Did you mean ...?"
 
+use std::path::{Path, PathBuf};
+
 /// Nobody takes one longer name for another.
 const MAX_LENGTH: usize = 60;
 
@@ -7,10 +9,7 @@ const MAX_LENGTH: usize = 60;
 const MAX_CANDIDATES: usize = 5_000;
 
 /// The candidate most like a name, if one is near enough to be a slip of the pen.
-pub(super) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_LENGTH {
         return None;
     }
@@ -28,6 +27,25 @@ pub(super) fn nearest<'a>(
         })
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// The file beside one that is not there whose name is most like its name.
+pub fn nearest_file(missing: &Path) -> Option<PathBuf> {
+    let name = missing.file_name()?.to_str()?;
+    let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let files = entries.flatten().filter(|entry| entry.path().is_file());
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    let names: Vec<String> = names.take(MAX_CANDIDATES).collect();
+    nearest(name, names.iter().map(String::as_str)).map(|found| missing.with_file_name(found))
+}
+
+/// The end of a sentence about a file that could not be read: which was meant, if it is just not there.
+pub fn meant_file(path: &Path, problem: &std::io::Error) -> String {
+    match nearest_file(path).filter(|_| problem.kind() == std::io::ErrorKind::NotFound) {
+        Some(meant) => format!("; did you mean {}?", meant.display()),
+        None => String::new(),
+    }
 }
 
 /// The number of letters to insert, drop, change or swap with their neighbour; case is free.
