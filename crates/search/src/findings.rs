@@ -50,12 +50,18 @@ impl<P> Findings<P> {
         }
     }
 
-    /// An error was met, after a run of this length; the shortest is kept.
-    pub fn meet(&mut self, violation: Violation, length: u32, path: P) {
+    /// Takes this as the example for an error, if there is room. How often it was met stays as it is.
+    pub fn replace(&mut self, violation: Violation, length: u32, path: P) {
         match self.known(violation) {
-            Some(example) if example.length <= length => {}
             Some(example) => *example = Example { violation, length, path, ..*example },
             None => self.add(violation, length, path),
+        }
+    }
+
+    /// An error was met, after a run of this length; the shortest is kept.
+    pub fn meet(&mut self, violation: Violation, length: u32, path: P) {
+        if self.known(violation).is_none_or(|example| length < example.length) {
+            self.replace(violation, length, path);
         }
         if let Some(example) = self.known(violation) {
             example.occurrences += 1;

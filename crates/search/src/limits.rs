@@ -13,7 +13,7 @@ use spinward_machine::Flow;
 
 use spinward_store::{Budget, Full, OutOfMemory};
 
-use crate::outcome::{Counts, Progress};
+use crate::outcome::{Counts, OnDisk, Progress};
 
 /// What a search may use; by default everything.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +58,8 @@ pub enum Limit {
     Numbers,
     /// More states than fit into a table of fixed size.
     Table,
+    /// A file that cannot be read or written, or is not as it was written.
+    Disk,
 }
 
 /// A share in the budget of memory.
@@ -166,7 +168,10 @@ pub(crate) struct Watch<'a> {
     countdown: u32,
     reported: Instant,
     reported_states: u64,
+    estimate: Option<u32>,
     best: Option<u32>,
+    /// What is on disk, if anything is.
+    pub disk: Option<OnDisk>,
 }
 
 impl<'a> Watch<'a> {
@@ -194,13 +199,20 @@ impl<'a> Watch<'a> {
             countdown: 0,
             reported: started,
             reported_states: 0,
+            estimate: None,
             best: None,
+            disk: None,
         }
     }
 
     /// For threads that look at the clock themselves.
     pub fn clock(&self) -> Clock<'a> {
         self.clock
+    }
+
+    /// Notes how far from an error the state seems that is to be expanded.
+    pub fn note_estimate(&mut self, estimate: u32) {
+        self.estimate = Some(estimate);
     }
 
     /// To be called for every expansion.
@@ -235,9 +247,11 @@ impl<'a> Watch<'a> {
         (self.progress)(&Progress {
             counts: Counts { memory: memory.used(), ..*counts },
             depth: depth.into(),
+            estimate: self.estimate,
             elapsed: now - self.started,
             rate: (counts.states - self.reported_states) as f64 / pause.as_secs_f64(),
             best: self.best,
+            disk: self.disk,
         });
         self.reported = now;
         self.reported_states = counts.states;

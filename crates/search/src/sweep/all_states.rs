@@ -134,7 +134,7 @@ pub(super) fn sweep<S: System, F: Form>(
 }
 
 /// How many of the threads asked for there is memory for.
-fn affordable(threads: usize, memory: &Memory) -> usize {
+pub(super) fn affordable(threads: usize, memory: &Memory) -> usize {
     let many = memory.budget().limit() / THREAD_BYTES;
     threads.clamp(1, MAX_THREADS).min(usize::try_from(many).unwrap_or(usize::MAX).max(1))
 }

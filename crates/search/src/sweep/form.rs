@@ -32,8 +32,9 @@ pub(super) trait Form: Sized + Send {
         false
     }
 
-    /// A form for all threads in which some of the states they know take less room, or all.
-    fn renewal(_threads: &mut [(&mut Self, &Flat)]) -> Renewal<Self> {
+    /// A form for all threads, of which each has one of these, in which some of the known states take less room, or
+    /// all.
+    fn renewal(_forms: &mut [&mut Self], _known: &[&Flat]) -> Renewal<Self> {
         Renewal::None
     }
 
@@ -74,6 +75,13 @@ const WORTH: u64 = 16;
 
 /// If more states are known, not all of them are packed anew.
 const MANY: u64 = 1 << 16;
+
+impl<'a, S> Packed<'a, S> {
+    /// Whether so many states are known that it is time to look whether to pack some again.
+    pub fn is_time(&self, states: u64) -> bool {
+        states >= self.due
+    }
+}
 
 impl<'a, S: System> Packed<'a, S> {
     pub fn new(system: &'a S) -> Self {
@@ -131,7 +139,7 @@ impl<S: System> Form for Packed<'_, S> {
     }
 
     fn is_due(&mut self, states: u64) -> bool {
-        if states < self.due {
+        if !self.is_time(states) {
             return false;
         }
         // What is learned of packed states is lost with all of them.
@@ -139,22 +147,21 @@ impl<S: System> Form for Packed<'_, S> {
         self.unpacked * WORTH >= self.encoded
     }
 
-    fn renewal(threads: &mut [(&mut Self, &Flat)]) -> Renewal<Self> {
-        let Some((first, _)) = threads.first() else {
+    fn renewal(forms: &mut [&mut Self], known: &[&Flat]) -> Renewal<Self> {
+        let Some(first) = forms.first_mut() else {
             return Renewal::None;
         };
         let (system, packing, due) = (first.system, first.packing.clone(), first.due);
-        let noted = threads.first_mut().and_then(|(first, _)| first.noted.take());
-        let mut learner = noted.unwrap_or_else(|| packing.learner());
+        let mut learner = first.noted.take().unwrap_or_else(|| packing.learner());
         let mut state = Vec::new();
         let mut bytes = Vec::new();
-        for (form, _) in &mut *threads {
+        for form in &mut *forms {
             let its_bytes = std::mem::take(&mut form.unpacked_bytes);
             bytes.resize(its_bytes.len().max(bytes.len()), false);
             bytes.iter_mut().zip(&its_bytes).for_each(|(all, its)| *all |= its);
             (form.encoded, form.unpacked) = (0, 0);
         }
-        for (_, known) in &*threads {
+        for known in known {
             let has_unpacked = |number: usize| bytes.get(number) == Some(&true);
             known.each(has_unpacked, |form| {
                 if !packing.is_packed(form) {
@@ -163,9 +170,9 @@ impl<S: System> Form for Packed<'_, S> {
                 }
             });
         }
-        let states: u64 = threads.iter().map(|(_, known)| known.len()).sum();
+        let states: u64 = known.iter().map(|known| known.len()).sum();
         if !learner.is_new() {
-            threads.iter_mut().for_each(|(form, _)| form.unpacked_bytes.clone_from(&bytes));
+            forms.iter_mut().for_each(|form| form.unpacked_bytes.clone_from(&bytes));
             return Renewal::None;
         }
         let like = |packing| Self { packing: Arc::new(packing), due, ..Self::new(system) };

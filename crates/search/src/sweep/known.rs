@@ -263,9 +263,10 @@ impl<F: Form> Known<F> {
     /// Changes the form of the states that all threads know if there is a better one; then `owner` says by
     /// its hash which of them a state belongs to. No state may have been added that was not looked up.
     pub fn renew(all: &mut [&mut Self], owner: impl Fn(u64) -> usize) -> Result<(), Limit> {
-        let mut forms: Vec<_> = all.iter_mut().map(|known| (&mut known.form, &known.set)).collect();
+        let (mut forms, sets): (Vec<_>, Vec<_>) =
+            all.iter_mut().map(|known| (&mut known.form, &known.set)).unzip();
         let mut state = Vec::new();
-        let (mut new, some) = match F::renewal(&mut forms) {
+        let (mut new, some) = match F::renewal(&mut forms, &sets) {
             Renewal::None => return Ok(()),
             Renewal::Some(new, bytes) => (new, Some(bytes)),
             Renewal::All(new) => (new, None),
