@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::csv;
+use crate::disk::{self, DiskResults};
 use crate::ltl::{self, LtlResults};
 use crate::machine::Machine;
 use crate::plot::plot;
@@ -64,6 +65,13 @@ impl Folder {
         let lines: String = results.rows.iter().map(csv::result).collect();
         fs::write(self.path.join("results.csv"), csv::RESULTS.to_owned() + &lines)?;
         fs::write(self.path.join("plot.svg"), plot(results))?;
+        Ok(text)
+    }
+
+    /// Keeps the results on states on disk: the table, which it gives.
+    pub fn finish_disk(&self, results: &DiskResults) -> io::Result<String> {
+        let text = disk::table(results);
+        fs::write(self.path.join("table.txt"), &text)?;
         Ok(text)
     }
 

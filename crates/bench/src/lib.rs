@@ -11,6 +11,7 @@
 //! | What is run, and in which order? | `run.rs` |
 //! | How is SPIN run, how we, how Stateright? | `spin.rs`, `ours.rs`, `stateright.rs` |
 //! | What of temporal properties? | `ltl.rs` |
+//! | What of states on disk? | `disk.rs` |
 //! | How is a job measured? | `process.rs`, `usage.rs` |
 //! | What is compared? | `measure.rs`, `results.rs`, `stats.rs` |
 //! | How is it shown and kept? | `table.rs`, `csv.rs`, `plot.rs`, `keep.rs` |
@@ -18,6 +19,7 @@
 //! *Invariant:* a job that gives no figures is told with the reason, never left out.
 
 mod csv;
+mod disk;
 mod keep;
 mod ltl;
 mod machine;
@@ -36,6 +38,7 @@ mod table;
 mod tools;
 mod usage;
 
+pub use disk::{DiskPlan, DiskResults, DiskRow, WAYS, run_disk};
 pub use keep::Folder;
 pub use ltl::{LtlPlan, LtlResults, LtlRow, Verdict, run_ltl};
 pub use machine::Machine;

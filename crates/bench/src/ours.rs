@@ -56,6 +56,10 @@ pub struct FoundError {
     pub kind: String,
     /// For people.
     pub message: String,
+    #[serde(default)]
+    steps: u64,
+    #[serde(default)]
+    shortest: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,6 +73,25 @@ struct Statistics {
     states: u64,
     transitions: u64,
     bytes_per_state: f64,
+    #[serde(default)]
+    peak_memory: u64,
+    #[serde(default)]
+    disk_bytes: u64,
+}
+
+/// A check that came to an answer.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Its figures.
+    pub measured: Measured,
+    /// In a word.
+    pub verdict: String,
+    /// The steps of the run to the nearest error, if it is sure that none is shorter.
+    pub shortest: Option<u64>,
+    /// The most bytes in memory, as it tells.
+    pub peak_memory: u64,
+    /// The most bytes on disk.
+    pub disk_bytes: u64,
 }
 
 /// Checks a model, a file in `dir`; the error says why there are no figures.
@@ -78,14 +101,21 @@ pub fn check(
     dir: &Path,
     model: &str,
     limits: Limits<'_>,
-) -> Result<Measured, String> {
+) -> Result<Checked, String> {
     let mut command = Command::new(program);
     command.args(PLAIN).args(["--format", "json", "--quiet", "--trail", "ours.trail"]);
     command.args(["--memory", &limits.memory.to_string()]);
     command.args(&variant.options).arg(model).current_dir(dir);
     let job = limits.run("spinward", &[0, 1, 3], &mut command)?;
     let answer = read(&job.stdout)?;
-    Ok(measured(&answer, &job))
+    let nearest = answer.errors.iter().min_by_key(|error| error.steps);
+    Ok(Checked {
+        measured: measured(&answer, &job),
+        shortest: nearest.filter(|error| error.shortest).map(|error| error.steps),
+        peak_memory: answer.statistics.peak_memory,
+        disk_bytes: answer.statistics.disk_bytes,
+        verdict: answer.verdict,
+    })
 }
 
 /// What was measured of a check that gave this answer.
@@ -105,8 +135,8 @@ pub fn measured(answer: &Answer, job: &Finished) -> Measured {
 
 /// The answer, if no limit ended the search.
 pub fn read(json: &str) -> Result<Answer, String> {
-    const LIMITS: [&str; 7] =
-        ["max-depth", "max-states", "time", "memory", "interrupt", "numbers", "error"];
+    const LIMITS: [&str; 8] =
+        ["max-depth", "max-states", "time", "memory", "interrupt", "numbers", "disk", "error"];
     let answer: Answer =
         serde_json::from_str(json).map_err(|problem| format!("spinward: JSON: {problem}"))?;
     match answer.reasons.iter().find(|reason| LIMITS.contains(&reason.code.as_str())) {

@@ -255,7 +255,8 @@ impl Bench<'_> {
                 None => Err("stateright: it is not part of the plan".to_owned()),
             },
             Program::Ours(variant) => {
-                ours::check(&self.plan.program, variant, dir, file, self.limits)
+                let checked = ours::check(&self.plan.program, variant, dir, file, self.limits)?;
+                Ok(checked.measured)
             }
         }
     }

@@ -8,7 +8,7 @@
 //! *Idea*: as in [`crate::dfs`], a state is expanded when the search comes to it, its successors wait on the
 //! stack, the first on top, and count when the search descends into them: the order is SPIN's, unless the course
 //! is another. Beside the entry of each lies what changes the state it was reached from into it, and back
-//! ([`crate::delta`]), so that only one state is there in full. Successors are hashed while the state is expanded,
+//! ([`spinward_store::delta`]), so that only one state is there in full. Successors are hashed while the state is expanded,
 //! and looked up when it is: what that needs is then on its way into the cache. One that is unknown is looked up
 //! again when its turn comes.
 //!
@@ -20,10 +20,10 @@
 
 use spinward_guide::Way;
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length};
+use spinward_store::delta::{apply, encode, undo};
 
 use crate::bytes::{Buffer, ByteStack};
 use crate::chunked::Chunked;
-use crate::delta::{apply, encode, undo};
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, bound, longer, unless_hit};
 use crate::outcome::{Counts, Found, Outcome, Request, Stopped};

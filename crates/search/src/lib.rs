@@ -13,10 +13,10 @@ mod buffer;
 mod bytes;
 mod carrying;
 mod chunked;
-mod delta;
 pub mod dfs;
 pub mod directed;
 pub mod emptiness;
+pub mod external;
 mod findings;
 mod limits;
 pub mod lossy;
@@ -30,4 +30,4 @@ pub mod transactions;
 mod whole;
 
 pub use limits::{Limit, Limits};
-pub use outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};
+pub use outcome::{Counts, Found, Keep, OnDisk, Outcome, Place, Progress, Request, Stopped};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use spinward_machine::{Step, Violation};
 
 use crate::limits::{Limit, Limits};
@@ -122,7 +123,7 @@ impl Place {
 }
 
 /// What a search counts, in SPIN's terms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// States visited.
     pub states: u64,
@@ -159,10 +160,25 @@ pub struct Progress {
     pub counts: Counts,
     /// The depth or level where it is.
     pub depth: u64,
+    /// In a search by a guide: how far from an error the state at hand seems.
+    pub estimate: Option<u32>,
     /// Time since the start.
     pub elapsed: Duration,
     /// States a second since the last event.
     pub rate: f64,
     /// The steps of the best run to an error so far, if shorter ones are looked for.
     pub best: Option<u32>,
+    /// What is on disk, if anything is.
+    pub disk: Option<OnDisk>,
+}
+
+/// What is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnDisk {
+    /// Bytes.
+    pub bytes: u64,
+    /// How many states that waited were found to be known.
+    pub removed: u64,
+    /// How many states wait, some of them perhaps known.
+    pub waiting: u64,
 }

@@ -29,6 +29,14 @@ impl<S: System> System for Reduced<'_, S> {
         self.0.initial(out);
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.0.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.0.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut S::Scratch, sink: &mut dyn Sink) -> Flow {
         let mut from = 0;
         while let Some(actor) = self.0.alone(state, from, false) {

@@ -20,6 +20,7 @@ mod budget;
 mod changes;
 mod chunks;
 mod compact;
+pub mod delta;
 mod exact;
 mod flat;
 mod index;

@@ -58,7 +58,7 @@ pub enum Rank {
 }
 
 impl Rank {
-    pub(super) fn of(self, length: u32, estimate: u32) -> u32 {
+    pub(crate) fn of(self, length: u32, estimate: u32) -> u32 {
         match self {
             _ if estimate == NEVER => NEVER,
             Self::Estimate => estimate,

@@ -135,6 +135,7 @@ impl<'a, S: System, T: Store> Known<'a, S, T> {
         // Also if it ends here: what the last one came to is dealt with.
         self.fresh.clear();
         self.reached.clear();
+        watch.note_estimate(from.estimate);
         watch.tick(&self.counts, from.length, &self.shared.memory)?;
         self.counts.depth = self.counts.depth.max(from.length.into());
         Ok(())

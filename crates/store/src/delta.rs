@@ -11,7 +11,7 @@
 const GAP: usize = 3;
 
 /// Appends what changes `from` into `to` to `out`.
-pub(crate) fn encode(from: &[u8], to: &[u8], out: &mut Vec<u8>) {
+pub fn encode(from: &[u8], to: &[u8], out: &mut Vec<u8>) {
     let common = from.len().min(to.len());
     let grows = to.len() > from.len();
     let tail = if grows { &to[common..] } else { &from[common..] };
@@ -46,14 +46,14 @@ fn difference(from: &[u8], to: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Changes the one state into the other.
-pub(crate) fn apply(delta: &[u8], state: &mut Vec<u8>) {
+pub fn apply(delta: &[u8], state: &mut Vec<u8>) {
     let (tail, grows, runs) = parts(delta);
     exchange(runs, state);
     resize(tail, grows, state);
 }
 
 /// Changes the other state back into the one.
-pub(crate) fn undo(delta: &[u8], state: &mut Vec<u8>) {
+pub fn undo(delta: &[u8], state: &mut Vec<u8>) {
     let (tail, grows, runs) = parts(delta);
     resize(tail, !grows, state);
     exchange(runs, state);
@@ -87,7 +87,8 @@ fn exchange(mut runs: &[u8], state: &mut [u8]) {
     }
 }
 
-fn push_number(mut number: usize, out: &mut Vec<u8>) {
+/// Appends a number in groups of seven bits.
+pub fn push_number(mut number: usize, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -96,7 +97,7 @@ fn push_number(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// The number at the beginning, which is taken off.
-fn take_number(bytes: &mut &[u8]) -> usize {
+pub fn take_number(bytes: &mut &[u8]) -> usize {
     let mut number = 0;
     let mut shift = 0;
     while let Some((&byte, rest)) = bytes.split_first() {

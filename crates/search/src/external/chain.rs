@@ -1,0 +1,233 @@
+//! From a state back to the first one.
+//!
+//! *Idea* (Jabbar and Edelkamp 2005, section 3): a state that was reached by a run of some length follows from one
+//! that a shorter run leads to; that is looked for among these. Nothing on disk says which it is;
+//! but a byte of the record of each state has some bits of the hash of the one before, so that only one in 256
+//! states is expanded again.
+//!
+//! Runs on disk have states of many layers. They are taken apart first, layer by layer, so that each is read twice,
+//! not once for each step.
+
+use std::collections::{BTreeMap, HashSet};
+
+use spinward_disk::{Cursor, Error, Record, Run, RunWriter};
+use spinward_machine::{Flow, Sink, Step, System, Violation, system::length as steps_in};
+
+use super::pool::{Address, Entry, hash_of, mark};
+use super::shelf::length;
+use super::{Origin, Search};
+
+/// Layers are taken apart some bytes at a time, if there is so much memory.
+const BYTES: usize = 1 << 26;
+
+/// The keys of the states on a run, from the first one on, each with the length of the run to it.
+type Path = Vec<(Vec<u8>, u32)>;
+
+/// What is known of a state.
+struct Known {
+    state: Vec<u8>,
+    length: u32,
+    mark: u8,
+}
+
+/// The states that are known, by the length of the run to them. Those that wait are among them: their successors may be
+/// known, as they wait again when a shorter run was found, or when there was no room for all that came of them.
+#[derive(Default)]
+pub(super) struct Layers {
+    in_memory: BTreeMap<u32, Vec<Address>>,
+    on_disk: BTreeMap<u32, Vec<Run>>,
+    /// The files that were written for that.
+    files: Vec<u64>,
+}
+
+impl<S: System> Search<'_, S> {
+    /// Runs to where something is wrong.
+    pub(super) fn paths_to<'o>(
+        &mut self,
+        origins: impl ExactSizeIterator<Item = &'o Origin>,
+        scratch: &mut S::Scratch,
+    ) -> Result<Vec<Option<Path>>, Error> {
+        if origins.len() == 0 {
+            return Ok(Vec::new());
+        }
+        let layers = self.layers()?;
+        let paths = origins.map(|origin| self.path_to(&layers, origin, scratch)).collect();
+        layers.files.iter().try_for_each(|&number| self.shelf.folder.remove(number))?;
+        paths
+    }
+
+    /// A run to a state. None if there is none, which is a mistake of ours.
+    fn path_to(
+        &self,
+        layers: &Layers,
+        origin: &Origin,
+        scratch: &mut S::Scratch,
+    ) -> Result<Option<Path>, Error> {
+        let Origin { ref state, bucket, mark, .. } = *origin;
+        let mut at = Known { state: state.clone(), length: bucket.length, mark };
+        let mut steps = Vec::new();
+        let mut seen = HashSet::new();
+        while self.key(&at.state) != self.key(&self.initial) {
+            seen.insert(self.key(&at.state).to_vec());
+            let Some((before, by)) = self.before(layers, &at, &seen, scratch)? else {
+                return Ok(None);
+            };
+            steps.push((self.key(&at.state).to_vec(), by));
+            at = before;
+        }
+        let mut length = 0;
+        let mut path = vec![(self.key(&self.initial).to_vec(), 0)];
+        for (key, by) in steps.into_iter().rev() {
+            length += by;
+            path.push((key, length));
+        }
+        Ok(Some(path))
+    }
+
+    fn key<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        &state[self.skip..]
+    }
+
+    /// A state that a shorter run leads to, and that leads to this one; and by how many steps.
+    fn before(
+        &self,
+        layers: &Layers,
+        at: &Known,
+        seen: &HashSet<Vec<u8>>,
+        scratch: &mut S::Scratch,
+    ) -> Result<Option<(Known, u32)>, Error> {
+        let heaviest = self.notes().heaviest;
+        let near = at.length.saturating_sub(heaviest)..=at.length;
+        // If its record was changed since, it is nearer, and so are all that come after it.
+        let ways = [(near, Some(at.mark)), (0..=at.length, None)];
+        for (lengths, wanted) in ways {
+            for layer in lengths {
+                let found = self.find(layers, layer, |known| {
+                    let key = self.key(known.state);
+                    if wanted.is_some_and(|wanted| mark(hash_of(key)) != wanted)
+                        || seen.contains(key)
+                    {
+                        return None;
+                    }
+                    let target = self.key(&at.state);
+                    let most = at.length - layer;
+                    let mut leads = Leads { skip: self.skip, target, most, by: None };
+                    let _ = self.system.expand(known.state, scratch, &mut leads);
+                    leads.by
+                })?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first state of a layer of which something is told.
+    fn find(
+        &self,
+        layers: &Layers,
+        layer: u32,
+        mut tell: impl FnMut(Record<'_>) -> Option<u32>,
+    ) -> Result<Option<(Known, u32)>, Error> {
+        let mut told = |record: Record<'_>| {
+            let Record { state, mark, .. } = record;
+            let by = tell(record)?;
+            Some((Known { state: state.to_vec(), length: layer, mark }, by))
+        };
+        for &at in layers.in_memory.get(&layer).into_iter().flatten() {
+            let (state, mark) = self.pool.with(at, |it| (it.state.to_vec(), it.mark));
+            let found = told(Record { state: &state, number: 0, mark });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        for run in layers.on_disk.get(&layer).into_iter().flatten() {
+            let mut cursor = Cursor::new(&self.shelf.folder, run, self.shelf.ahead);
+            cursor.advance()?;
+            while let Some(record) = cursor.record() {
+                let found = told(record);
+                if found.is_some() {
+                    return Ok(found);
+                }
+                cursor.advance()?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The states that are known, by the length of the run to them.
+    fn layers(&mut self) -> Result<Layers, Error> {
+        let mut layers = Layers::default();
+        let group = |entry: &Entry<'_>| Some(entry.bucket.length);
+        for it in self.pool.sorted(self.request.threads, group) {
+            layers.in_memory.entry(it.group).or_default().push(it.at);
+        }
+        let runs: Vec<_> = self.shelf.all_runs().cloned().collect();
+        let room = self.request.limits.memory.map_or(BYTES, |bytes| BYTES.min(bytes as usize / 8));
+        let folder = self.shelf.folder.clone();
+        let mut states = Vec::new();
+        let mut ends: Vec<(u32, usize, usize, u8)> = Vec::new();
+        for run in runs {
+            let mut cursor = Cursor::new(&folder, &run, self.shelf.ahead);
+            cursor.advance()?;
+            loop {
+                let record = cursor.record();
+                if let Some(Record { state, number, mark }) = record {
+                    let start = states.len();
+                    states.extend_from_slice(state);
+                    ends.push((length(number), start, states.len(), mark));
+                }
+                let is_end = record.is_none();
+                if is_end || states.len() + ends.len() * size_of::<(u32, usize, usize, u8)>() > room
+                {
+                    ends.sort_by_key(|&(length, start, ..)| (length, start));
+                    let mut file = self.shelf.extra()?;
+                    layers.files.push(file.number());
+                    for layer in ends.chunk_by(|one, other| one.0 == other.0) {
+                        let mut writer = RunWriter::new(&mut file, self.skip);
+                        for &(length, start, end, mark) in layer {
+                            writer.push(Record {
+                                state: &states[start..end],
+                                number: length,
+                                mark,
+                            })?;
+                        }
+                        let run = writer.finish()?;
+                        layers.on_disk.entry(layer[0].0).or_default().extend(run);
+                    }
+                    file.finish()?;
+                    states.clear();
+                    ends.clear();
+                }
+                if is_end {
+                    break;
+                }
+                cursor.advance()?;
+            }
+        }
+        Ok(layers)
+    }
+}
+
+/// Finds out whether a state leads to another one, and by how many steps, of at most so many.
+struct Leads<'t> {
+    skip: usize,
+    target: &'t [u8],
+    most: u32,
+    by: Option<u32>,
+}
+
+impl Sink for Leads<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        let by = steps_in(steps) as u32;
+        if by <= self.most && &state[self.skip..] == self.target {
+            self.by = Some(self.by.map_or(by, |known| known.min(by)));
+        }
+        Flow::Continue(())
+    }
+
+    fn violation(&mut self, _violation: Violation, _steps: &[Step]) -> Flow {
+        Flow::Continue(())
+    }
+}

@@ -1,0 +1,479 @@
+//! The states that are in memory.
+//!
+//! *Idea*: as long as all states fit, this is all there is: a state waits in its bucket, and is closed when it was
+//! expanded. When they do not fit any more, what is not on disk yet is written there, and the states stay for a while
+//! as *old* ones, which nobody changes, so that most successors that are known need not be looked for on disk.
+//!
+//! *Threads*: states are dealt out to shards by their hash, each with a lock of its own.
+//!
+//! *Cost*: besides its bytes, 16 for each state, some 13 in a table, and some 6 while it waits.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
+use spinward_store::hash;
+
+use crate::limits::{Limit, Memory};
+
+/// Bytes that a shard takes at a time, and at first, as there may be few states.
+const CHUNK: usize = 1 << 15;
+const FIRST_CHUNK: usize = 1 << 9;
+
+/// States begin at multiples of so many bytes.
+const ALIGN: usize = 8;
+
+/// Bytes before a state: length of the run, estimate, bytes of the state, and mark with flags.
+const HEAD: usize = 16;
+
+/// Flags of a state: it was expanded; it counts already; it is on disk as it is.
+const CLOSED: u8 = 1;
+const COUNTED: u8 = 2;
+const SAVED: u8 = 4;
+
+/// States that are expanded together: reached by runs of one length, and with one estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Bucket {
+    pub length: u32,
+    pub estimate: u32,
+}
+
+/// Where a state is in its shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot(u32);
+
+/// Where a state is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address {
+    pub shard: u32,
+    pub spot: Spot,
+}
+
+/// What is known of a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'p> {
+    pub state: &'p [u8],
+    pub bucket: Bucket,
+    /// Some bits of the hash of the state it was reached from.
+    pub mark: u8,
+    pub is_closed: bool,
+    pub is_counted: bool,
+    is_saved: bool,
+}
+
+/// What is known of a state that was looked up: the length of the run to it, whether it was expanded, and whether
+/// it counts already.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked {
+    pub length: u32,
+    pub is_closed: bool,
+    pub is_counted: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    spot: Spot,
+    hash: u32,
+}
+
+/// What a table makes of a part of a hash.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    chunks: Vec<Vec<u8>>,
+    table: HashTable<Slot>,
+    /// By bucket: the states that wait there, or did and are nearer now.
+    waiting: FxHashMap<Bucket, Vec<Spot>>,
+    /// Bytes taken from the budget.
+    taken: u64,
+}
+
+impl Shard {
+    fn bytes(&self, Spot(spot): Spot) -> &[u8] {
+        let places = CHUNK / ALIGN;
+        &self.chunks[spot as usize / places][spot as usize % places * ALIGN..]
+    }
+
+    fn bytes_mut(&mut self, Spot(spot): Spot) -> &mut [u8] {
+        let places = CHUNK / ALIGN;
+        &mut self.chunks[spot as usize / places][spot as usize % places * ALIGN..]
+    }
+
+    fn entry(&self, spot: Spot) -> Entry<'_> {
+        let bytes = self.bytes(spot);
+        let number =
+            |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("there are four"));
+        let (mark, flags) = (bytes[12], bytes[13]);
+        Entry {
+            state: &bytes[HEAD..HEAD + number(8) as usize],
+            bucket: Bucket { length: number(0), estimate: number(4) },
+            mark,
+            is_closed: flags & CLOSED != 0,
+            is_counted: flags & COUNTED != 0,
+            is_saved: flags & SAVED != 0,
+        }
+    }
+
+    fn set(&mut self, spot: Spot, Bucket { length, estimate }: Bucket, mark: u8, flags: u8) {
+        let bytes = self.bytes_mut(spot);
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes[4..8].copy_from_slice(&estimate.to_le_bytes());
+        bytes[12] = mark;
+        bytes[13] = flags;
+    }
+
+    fn find(&self, key: &[u8], hash: u32, skip: usize) -> Option<Spot> {
+        let is_it = |slot: &Slot| slot.hash == hash && &self.entry(slot.spot).state[skip..] == key;
+        self.table.find(spread(hash), is_it).map(|slot| slot.spot)
+    }
+
+    fn all(&self) -> impl Iterator<Item = Spot> {
+        self.table.iter().map(|slot| slot.spot)
+    }
+}
+
+/// The states that are in memory.
+pub(super) struct Pool {
+    young: Vec<Mutex<Shard>>,
+    old: Vec<Shard>,
+    /// Bytes of the young.
+    used: AtomicU64,
+    /// Bytes that the young may use before some must go.
+    crowded: u64,
+    memory: Memory,
+    /// Bytes at the beginning of a state that do not tell it from others.
+    skip: usize,
+}
+
+impl Pool {
+    /// An empty one, for so many threads, with so many bytes.
+    pub fn new(threads: usize, bytes: u64, skip: usize) -> Self {
+        let shards = (8 * threads).next_power_of_two().min(256);
+        Self {
+            young: (0..shards).map(|_| Mutex::default()).collect(),
+            old: Vec::new(),
+            used: AtomicU64::new(0),
+            crowded: bytes / 8 * 7,
+            memory: Memory::new(Some(bytes)),
+            skip,
+        }
+    }
+
+    /// The most bytes that were in use.
+    pub fn peak(&self) -> u64 {
+        self.memory.peak()
+    }
+
+    /// What its memory is taken from.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Whether some states should go.
+    pub fn is_crowded(&self) -> bool {
+        self.used.load(Ordering::Relaxed) >= self.crowded
+    }
+
+    fn shard(&self, number: u32) -> MutexGuard<'_, Shard> {
+        self.young[number as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The shard of a state, and what its table goes by.
+    fn place(&self, hash: u64) -> (u32, u32) {
+        ((hash >> 48) as u32 & (self.young.len() as u32 - 1), hash as u32)
+    }
+
+    fn take(&self, shard: &mut Shard, bytes: usize) -> Result<(), Limit> {
+        self.memory.take(bytes as u64)?;
+        shard.taken += bytes as u64;
+        self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn give_back(&self, shard: &mut Shard, bytes: usize) {
+        self.memory.give_back(bytes as u64);
+        shard.taken -= bytes as u64;
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Whether a run of this length to a state is of no use: one that is not longer is known here.
+    pub fn knows(&self, state: &[u8], hash: u64, length: u32) -> bool {
+        self.look(state, hash).is_some_and(|known| known.length <= length)
+    }
+
+    /// What is known of a state here.
+    pub fn look(&self, state: &[u8], hash: u64) -> Option<Looked> {
+        let (number, hash) = self.place(hash);
+        let key = &state[self.skip..];
+        let known = |shard: &Shard| {
+            let entry = shard.entry(shard.find(key, hash, self.skip)?);
+            let Entry { bucket, is_closed, is_counted, .. } = entry;
+            Some(Looked { length: bucket.length, is_closed, is_counted })
+        };
+        known(&self.shard(number)).or_else(|| known(self.old.get(number as usize)?))
+    }
+
+    /// A run leads to a state, which waits in a bucket now unless a run that is not longer is known; whether it does.
+    pub fn reach(&self, state: &[u8], hash: u64, bucket: Bucket, mark: u8) -> Result<bool, Limit> {
+        let (number, part) = self.place(hash);
+        let key = &state[self.skip..];
+        let shard = &mut *self.shard(number);
+        let spot = match shard.find(key, part, self.skip) {
+            Some(spot) => {
+                let known = shard.entry(spot);
+                if known.bucket.length <= bucket.length {
+                    return Ok(false);
+                }
+                let counted = known.is_closed || known.is_counted;
+                shard.set(spot, bucket, mark, if counted { COUNTED } else { 0 });
+                shard.bytes_mut(spot)[HEAD..HEAD + self.skip].copy_from_slice(&state[..self.skip]);
+                spot
+            }
+            None => {
+                let mut flags = 0;
+                if let Some(old) = self.old.get(number as usize)
+                    && let Some(spot) = old.find(key, part, self.skip)
+                {
+                    let known = old.entry(spot);
+                    if known.bucket.length <= bucket.length {
+                        return Ok(false);
+                    }
+                    flags = if known.is_closed || known.is_counted { COUNTED } else { 0 };
+                }
+                self.append(shard, state, part, bucket, mark, flags)?
+            }
+        };
+        self.list(shard, bucket, spot)?;
+        Ok(true)
+    }
+
+    /// Notes that a state waits in a bucket.
+    fn list(&self, shard: &mut Shard, bucket: Bucket, spot: Spot) -> Result<(), Limit> {
+        let list = shard.waiting.entry(bucket).or_default();
+        let (length, room) = (list.len(), list.capacity());
+        if length == room {
+            let more = room.max(4);
+            self.take(shard, more * size_of::<Spot>())?;
+            let list = shard.waiting.entry(bucket).or_default();
+            list.reserve_exact(more);
+        }
+        shard.waiting.entry(bucket).or_default().push(spot);
+        Ok(())
+    }
+
+    fn append(
+        &self,
+        shard: &mut Shard,
+        state: &[u8],
+        hash: u32,
+        bucket: Bucket,
+        mark: u8,
+        flags: u8,
+    ) -> Result<Spot, Limit> {
+        let bytes = (HEAD + state.len()).next_multiple_of(ALIGN);
+        let fits = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= bytes;
+        if !shard.chunks.last().is_some_and(fits) {
+            let usual = (FIRST_CHUNK << shard.chunks.len().min(16)).min(CHUNK);
+            let room = bytes.max(usual);
+            self.take(shard, room)?;
+            shard.chunks.push(Vec::with_capacity(room));
+        }
+        if shard.table.len() == shard.table.capacity() {
+            let before = shard.table.allocation_size();
+            let after = (2 * before).max(1 << 10);
+            self.take(shard, after)?;
+            shard.table.reserve(shard.table.len().max(4), |slot| spread(slot.hash));
+            let now = shard.table.allocation_size();
+            self.give_back(shard, (before + after).saturating_sub(now));
+        }
+        let number = shard.chunks.len() - 1;
+        let chunk = &mut shard.chunks[number];
+        let spot = Spot((number * (CHUNK / ALIGN) + chunk.len() / ALIGN) as u32);
+        let end = chunk.len() + bytes;
+        chunk.extend_from_slice(&[0; 8]);
+        chunk.extend_from_slice(&(state.len() as u32).to_le_bytes());
+        chunk.extend_from_slice(&[0; 4]);
+        chunk.extend_from_slice(state);
+        chunk.resize(end, 0);
+        shard.set(spot, bucket, mark, flags);
+        shard.table.insert_unique(spread(hash), Slot { spot, hash }, |slot| spread(slot.hash));
+        Ok(spot)
+    }
+
+    /// Has a state wait in a bucket that comes from disk, and does not count yet unless that is said.
+    pub fn admit(
+        &self,
+        state: &[u8],
+        hash: u64,
+        bucket: Bucket,
+        mark: u8,
+        counted: bool,
+    ) -> Result<Address, Limit> {
+        let (number, part) = self.place(hash);
+        let shard = &mut *self.shard(number);
+        let flags = if counted { COUNTED } else { 0 };
+        let spot = match shard.find(&state[self.skip..], part, self.skip) {
+            Some(spot) => {
+                shard.set(spot, bucket, mark, flags);
+                spot
+            }
+            None => self.append(shard, state, part, bucket, mark, flags)?,
+        };
+        Ok(Address { shard: number, spot })
+    }
+
+    /// All states that wait in a bucket, or did.
+    pub fn take_waiting(&self, bucket: Bucket) -> Vec<Address> {
+        let mut all = Vec::new();
+        for number in 0..self.young.len() as u32 {
+            let shard = &mut *self.shard(number);
+            if let Some(list) = shard.waiting.remove(&bucket) {
+                all.extend(list.iter().map(|&spot| Address { shard: number, spot }));
+                self.give_back(shard, list.capacity() * size_of::<Spot>());
+            }
+        }
+        all
+    }
+
+    /// Hands over what is known of a state.
+    pub fn with<T>(&self, at: Address, work: impl FnOnce(Entry<'_>) -> T) -> T {
+        work(self.shard(at.shard).entry(at.spot))
+    }
+
+    /// The state was expanded.
+    pub fn close(&self, Address { shard, spot }: Address) {
+        let shard = &mut *self.shard(shard);
+        let Entry { bucket, mark, .. } = shard.entry(spot);
+        shard.set(spot, bucket, mark, CLOSED | COUNTED);
+    }
+
+    /// The state is on disk, expanded after a run of this length.
+    pub fn close_as_saved(&self, Address { shard, spot }: Address, length: u32) {
+        let shard = &mut *self.shard(shard);
+        let Entry { bucket, mark, .. } = shard.entry(spot);
+        shard.set(spot, Bucket { length, ..bucket }, mark, CLOSED | COUNTED | SAVED);
+    }
+
+    /// All states that are not on disk, in the order of the groups they are in and then of their keys; one may be in
+    /// several.
+    pub fn sorted<G: Ord + Copy + Send + Sync, I: IntoIterator<Item = G>>(
+        &self,
+        threads: usize,
+        groups: impl Fn(&Entry<'_>) -> I,
+    ) -> Vec<Sorted<G>> {
+        let mut all = Vec::new();
+        for number in 0..self.young.len() as u32 {
+            let shard = self.shard(number);
+            for spot in shard.all() {
+                let entry = shard.entry(spot);
+                if !entry.is_saved {
+                    let at = Address { shard: number, spot };
+                    all.extend(groups(&entry).into_iter().map(|group| Sorted::new(group, at)));
+                }
+            }
+        }
+        self.sort(&mut all, threads);
+        all
+    }
+
+    /// Sorts states by group and key.
+    pub fn sort<G: Ord + Copy + Send + Sync>(&self, all: &mut [Sorted<G>], threads: usize) {
+        let guards: Vec<_> =
+            (0..self.young.len() as u32).map(|number| self.shard(number)).collect();
+        let shards: Vec<&Shard> = guards.iter().map(|guard| &**guard).collect();
+        let key = |at: Address| &shards[at.shard as usize].entry(at.spot).state[self.skip..];
+        let Some(first) = all.first().map(|it| key(it.at)) else { return };
+        let mut common = first.len();
+        for it in &*all {
+            let other = key(it.at);
+            let same = first.iter().zip(other).take(common).take_while(|(a, b)| a == b).count();
+            common = common.min(same);
+        }
+        for it in all.iter_mut() {
+            let key = &key(it.at)[common..];
+            let mut prefix = [0; 8];
+            let bytes = key.len().min(8);
+            prefix[..bytes].copy_from_slice(&key[..bytes]);
+            it.prefix = u64::from_be_bytes(prefix);
+        }
+        let order = |a: &Sorted<G>, b: &Sorted<G>| {
+            (a.group, a.prefix).cmp(&(b.group, b.prefix)).then_with(|| key(a.at).cmp(key(b.at)))
+        };
+        sort_by(all, threads, &order);
+    }
+
+    /// Lets go of states after all that were not on disk were written there.
+    pub fn age(&mut self, keeps_old: bool) {
+        let shards = self.young.len();
+        let young: Vec<_> =
+            std::mem::replace(&mut self.young, (0..shards).map(|_| Mutex::default()).collect())
+                .into_iter()
+                .map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner))
+                .collect();
+        let old = std::mem::replace(&mut self.old, young);
+        old.iter().for_each(|shard| self.memory.give_back(shard.taken));
+        drop(old);
+        for shard in &mut self.old {
+            let lists = shard.waiting.drain().map(|(_, list)| list.capacity() * size_of::<Spot>());
+            let bytes = lists.sum::<usize>() as u64;
+            shard.taken -= bytes;
+            self.memory.give_back(bytes);
+        }
+        self.used.store(0, Ordering::Relaxed);
+        let limit = self.memory.budget().limit();
+        if !keeps_old || self.memory.used() > limit / 16 * 9 {
+            self.old.iter().for_each(|shard| self.memory.give_back(shard.taken));
+            self.old = Vec::new();
+        }
+        self.crowded = limit / 16 * 7;
+    }
+}
+
+/// A state, to be sorted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sorted<G> {
+    pub group: G,
+    /// The first bytes in which keys differ.
+    prefix: u64,
+    pub at: Address,
+}
+
+impl<G> Sorted<G> {
+    pub fn new(group: G, at: Address) -> Self {
+        Self { group, prefix: 0, at }
+    }
+}
+
+/// Sorts on all threads: each takes a part whose elements are all before those of the next.
+fn sort_by<T: Send>(
+    all: &mut [T],
+    threads: usize,
+    order: &(impl Fn(&T, &T) -> std::cmp::Ordering + Sync),
+) {
+    const ALONE: usize = 1 << 13;
+    if threads < 2 || all.len() < ALONE {
+        all.sort_unstable_by(order);
+        return;
+    }
+    let share = threads / 2;
+    let middle = all.len() / 2;
+    let (before, _, after) = all.select_nth_unstable_by(middle, order);
+    std::thread::scope(|scope| {
+        scope.spawn(|| sort_by(before, share, order));
+        sort_by(after, threads - share, order);
+    });
+}
+
+/// Some bits of the hash of a state, by which it is told from most others.
+pub(super) fn mark(hash: u64) -> u8 {
+    (hash >> 40) as u8
+}
+
+/// The hash of a state of which this part tells it from others.
+pub(super) fn hash_of(key: &[u8]) -> u64 {
+    hash(key)
+}

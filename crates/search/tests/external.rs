@@ -1,0 +1,212 @@
+//! Searches with states on disk against those in memory, on random graphs with edges of several steps: whatever
+//! ends them, they go on as if nothing had been.
+
+mod graphs;
+
+use std::fs;
+use std::path::Path;
+
+use graphs::{Graph, Table, below};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use spinward_disk::{Error, Faults};
+use spinward_machine::system::length;
+use spinward_search::directed::Directed;
+use spinward_search::directed::best_first::{Rank, best_first};
+use spinward_search::external::{Stages, external, info};
+use spinward_search::{Limit, Limits, Outcome, Request, Stopped};
+use tempfile::TempDir;
+
+/// So little that states go to disk after some hundred.
+const LITTLE: u64 = 160_000;
+
+fn in_memory(graph: &Graph, guide: &Table, request: &Request) -> Outcome {
+    let directed = Directed { guide, bound: None };
+    best_first(graph, &mut (), request, Rank::Length(1.0), directed, &mut |_| {}).0
+}
+
+fn on_disk(
+    graph: &Graph,
+    guide: &Table,
+    request: &Request,
+    folder: &Path,
+    faults: Faults,
+) -> (Outcome, Stages) {
+    let directed = Directed { guide, bound: None };
+    let mut stages = Stages::new(folder, faults);
+    let outcome = external(graph, &mut (), request, directed, &mut stages, &mut |_| {}).0;
+    (outcome, stages)
+}
+
+fn request(errors: usize, shortest: bool, threads: usize) -> Request {
+    let limits = Limits { memory: Some(LITTLE), ..Limits::default() };
+    Request { errors, shortest, threads, limits, ..Request::default() }
+}
+
+fn graph(random: &mut Xoshiro256PlusPlus, number: usize) -> Graph {
+    let states = 2 + below(random, if number.is_multiple_of(2) { 40 } else { 3_000 });
+    Graph::of(random, states, 1 + number % 5 * 100)
+}
+
+#[test]
+fn answers_are_those_of_a_search_in_memory() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(21);
+    let (mut spilled, mut wrong, mut reopened) = (0, 0, 0);
+    for number in 0..60 {
+        let graph = graph(&mut random, number);
+        let shortest = graph.to_errors()[0];
+        for guide in Table::all(&graph, &mut random) {
+            for (errors, is_shortest) in [(0, false), (1, false), (1, true)] {
+                let request = request(errors, is_shortest, 1 + number % 3);
+                let expected = in_memory(&graph, &guide, &Request::default());
+                let folder = TempDir::new().unwrap();
+                let (outcome, stages) =
+                    on_disk(&graph, &guide, &request, folder.path(), Faults::default());
+                let told = format!("graph {number}, {errors} errors, {is_shortest}");
+                assert!(stages.failure.is_none(), "{told}: {:?}", stages.failure);
+                spilled += u32::from(stages.bytes > 0);
+                reopened += outcome.counts.reopened;
+                if errors == 0 {
+                    assert!(outcome.is_complete(), "{told}: {:?}", outcome.stopped);
+                    assert_eq!(outcome.counts.states, graph.reachable(), "{told}");
+                    assert_eq!(outcome.errors.len(), expected.errors.len(), "{told}");
+                    if guide.consistent {
+                        assert_eq!(
+                            outcome.counts.transitions, expected.counts.transitions,
+                            "{told}"
+                        );
+                        assert_eq!(outcome.counts.errors, expected.counts.errors, "{told}");
+                        assert_eq!(outcome.counts.reopened, 0, "{told}");
+                    }
+                }
+                assert!(outcome.errors.iter().all(|it| graph.replays(it)), "{told}");
+                let found = outcome.errors.first().map(|it| length(&it.steps) as u32);
+                assert_eq!(found.is_some(), shortest.is_some(), "{told}");
+                if let (Some(found), Some(shortest)) = (found, shortest) {
+                    wrong += 1;
+                    let is_sure = guide.admissible || is_shortest;
+                    assert!(found == shortest || !is_sure && found > shortest, "{told}");
+                    assert!(errors == 0 || outcome.errors[0].shortest >= is_sure, "{told}");
+                    assert!(!outcome.errors[0].shortest || found == shortest, "{told}");
+                }
+            }
+        }
+    }
+    assert!(spilled > 30 && wrong > 100 && reopened > 10, "{spilled}, {wrong}, {reopened}");
+}
+
+#[test]
+fn a_bound_on_the_depth_is_kept() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(22);
+    for number in 0..60 {
+        let graph = graph(&mut random, number);
+        let bound = below(&mut random, 30) as u64;
+        for guide in Table::all(&graph, &mut random) {
+            let mut request = request(0, false, 1);
+            request.limits.max_depth = Some(bound);
+            let folder = TempDir::new().unwrap();
+            let (outcome, _) = on_disk(&graph, &guide, &request, folder.path(), Faults::default());
+            request.limits.memory = None;
+            let expected = in_memory(&graph, &guide, &request);
+            assert_eq!(outcome.counts.states, expected.counts.states, "graph {number}, {bound}");
+            assert_eq!(outcome.is_complete(), expected.is_complete(), "graph {number}, {bound}");
+            assert_eq!(outcome.errors.len(), expected.errors.len(), "graph {number}, {bound}");
+        }
+    }
+}
+
+#[test]
+fn who_is_interrupted_goes_on() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(23);
+    let mut interrupts = 0;
+    for number in 0..20 {
+        let graph = graph(&mut random, 2 * number + 1);
+        for guide in Table::all(&graph, &mut random) {
+            let folder = TempDir::new().unwrap();
+            let mut request = request(0, false, 2);
+            let expected = in_memory(&graph, &guide, &Request::default());
+            let mut most = 0;
+            let outcome = loop {
+                most += 1 + below(&mut random, 800) as u64;
+                request.limits.max_states = Some(most);
+                let (outcome, stages) =
+                    on_disk(&graph, &guide, &request, folder.path(), Faults::default());
+                assert!(stages.failure.is_none(), "{:?}", stages.failure);
+                if outcome.stopped != Some(Stopped::Limit(Limit::States)) {
+                    break outcome;
+                }
+                interrupts += 1;
+                let info = info(folder.path()).unwrap();
+                assert_eq!(info[0].counts.states, outcome.counts.states);
+            };
+            assert!(outcome.is_complete(), "graph {number}");
+            assert_eq!(outcome.counts.states, expected.counts.states, "graph {number}");
+            assert_eq!(outcome.errors.len(), expected.errors.len(), "graph {number}");
+            assert!(outcome.errors.iter().all(|it| graph.replays(it)), "graph {number}");
+        }
+    }
+    assert!(interrupts > 50, "{interrupts}");
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_saved_is_enough() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(24);
+    let mut full = 0;
+    for number in 0..40 {
+        let graph = graph(&mut random, 2 * number + 1);
+        let guide = &Table::all(&graph, &mut random)[number % 4];
+        let folder = TempDir::new().unwrap();
+        let request = request(0, false, 2);
+        let room = below(&mut random, 3_000) as u64;
+        let faults = Faults::full_after(room);
+        let (outcome, stages) = on_disk(&graph, guide, &request, folder.path(), faults);
+        if let Some(failure) = stages.failure {
+            full += 1;
+            assert!(matches!(failure, Error::Full { .. }), "{failure}");
+            assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Disk)), "graph {number}");
+        }
+        let (outcome, stages) = on_disk(&graph, guide, &request, folder.path(), Faults::default());
+        assert!(stages.failure.is_none(), "{:?}", stages.failure);
+        assert_eq!(outcome.counts.states, graph.reachable(), "graph {number}");
+        assert!(outcome.is_complete(), "graph {number}");
+    }
+    assert!(full > 5, "{full}");
+}
+
+#[test]
+fn what_was_changed_on_disk_is_noticed() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(25);
+    let mut noticed = 0;
+    for number in 0..60 {
+        let graph = graph(&mut random, 2 * number + 1);
+        let guide = &Table::all(&graph, &mut random)[number % 4];
+        let folder = TempDir::new().unwrap();
+        let mut request = request(0, false, 1);
+        request.limits.max_states = Some(graph.reachable() / 2);
+        on_disk(&graph, guide, &request, folder.path(), Faults::default());
+        let inside = folder.path().join("search-1");
+        let files: Vec<_> = fs::read_dir(inside).unwrap().map(|it| it.unwrap().path()).collect();
+        let Some(file) = files.get(below(&mut random, files.len().max(1))) else { continue };
+        let mut bytes = fs::read(file).unwrap();
+        if number.is_multiple_of(3) && file.extension().is_some_and(|it| it == "states") {
+            fs::remove_file(file).unwrap();
+        } else {
+            let at = below(&mut random, bytes.len());
+            bytes[at] ^= 1 << below(&mut random, 8);
+            fs::write(file, &bytes).unwrap();
+        }
+        request.limits.max_states = None;
+        let (outcome, stages) = on_disk(&graph, guide, &request, folder.path(), Faults::default());
+        match stages.failure {
+            Some(Error::Damaged { path, .. }) => {
+                noticed += 1;
+                assert_eq!(&path, file, "graph {number}");
+                assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Disk)), "graph {number}");
+            }
+            Some(other) => panic!("graph {number}: {other}"),
+            // Not every bit is read again.
+            None => assert_eq!(outcome.counts.states, graph.reachable(), "graph {number}"),
+        }
+    }
+    assert!(noticed > 30, "{noticed}");
+}
