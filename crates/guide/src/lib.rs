@@ -34,6 +34,7 @@ use std::str::FromStr;
 
 use spinward_machine::{Follower, Machine, Sight, Step};
 use spinward_program::ir::{BodyId, StateId};
+use spinward_promela::suggest::nearest;
 use thiserror::Error;
 
 use crate::abstraction::Local;
@@ -138,7 +139,7 @@ impl Target {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Misfit {
     /// There is none of that name.
-    #[error("there is no guide '{name}'; it is one of: {}", names())]
+    #[error("there is no guide '{name}'; {} is one of: {}", meant(name), names())]
     Unknown {
         /// The name.
         name: String,
@@ -171,6 +172,14 @@ pub enum Misfit {
 
 fn names() -> String {
     GUIDES.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The beginning of a sentence about the name that was meant, perhaps.
+fn meant(name: &str) -> String {
+    match nearest(name, GUIDES.iter().map(|it| it.name)) {
+        Some(meant) => format!("did you mean '{meant}'? It"),
+        None => "it".to_owned(),
+    }
 }
 
 /// Makes a guide for a subject, given its argument.
@@ -293,7 +302,8 @@ mod tests {
             assert_eq!(wanted.to_string(), text.replace('(', "=").replace(')', ""));
         }
         let unknown = "fms".parse::<Wanted>().unwrap_err().to_string();
-        assert!(unknown.starts_with("there is no guide 'fms'; it is one of: none, formula"));
+        let start = "there is no guide 'fms'; did you mean 'fsm'? It is one of: none, formula";
+        assert!(unknown.starts_with(start), "{unknown}");
         let argument = "active=3".parse::<Wanted>().unwrap_err().to_string();
         assert_eq!(argument, "the guide 'active' takes no argument, not '3'");
         assert_eq!("fsm=a.trail".parse::<Wanted>().unwrap().trail(), Some("a.trail"));

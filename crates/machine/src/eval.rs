@@ -58,12 +58,16 @@ impl<'a> Context<'a> {
             }
             Expr::Pid => self.process.map_or(0, |p| p as i32),
             Expr::ProcessCount => {
+                self.read_shape();
                 (self.shape.processes.len() + usize::from(self.machine.header.claim.is_some()))
                     as i32
             }
             Expr::Last => self.machine.header.last.map_or(0, |at| self.load(at, Scalar::U8)),
             Expr::Priority => self.process.map_or(0, |p| self.priority(p)),
-            Expr::Timeout => i32::from(self.timeout),
+            Expr::Timeout => {
+                self.touched.inspect(|touched| touched.read_movers());
+                i32::from(self.timeout)
+            }
             Expr::NonProgress => i32::from(!self.any_progress()),
             Expr::Unary(op, a) => op.apply(self.eval(a, mistakes)?),
             Expr::Binary(BinaryOp::And, a, b) => {
@@ -108,6 +112,7 @@ impl<'a> Context<'a> {
                 if self.process.is_some_and(|own| own as i32 == pid) {
                     return Err(RuntimeError::EnabledOfSelf);
                 }
+                self.read_shape();
                 match usize::try_from(pid) {
                     Ok(pid) if pid < self.shape.processes.len() => {
                         i32::from(self.machine.enabled(self, pid, mistakes)?)
@@ -140,6 +145,11 @@ impl<'a> Context<'a> {
             }
             Expr::C(_) => 0,
         })
+    }
+
+    /// Notes that an answer depends on which processes and channels there are.
+    fn read_shape(&self) {
+        self.touched.inspect(|touched| touched.read_shape());
     }
 
     /// A number in the state: all that is known of a state is read here.
@@ -267,6 +277,7 @@ impl<'a> Context<'a> {
     }
 
     fn living(&self, pid: i32) -> Option<usize> {
+        self.read_shape();
         usize::try_from(pid).ok().filter(|&p| p < self.shape.processes.len())
     }
 
@@ -278,11 +289,15 @@ impl<'a> Context<'a> {
     ) -> Result<Option<usize>, RuntimeError> {
         Ok(match pid {
             Some(pid) => self.living(self.eval(pid, mistakes)?),
-            None => self.shape.processes.iter().position(|p| p.kind == body),
+            None => {
+                self.read_shape();
+                self.shape.processes.iter().position(|p| p.kind == body)
+            }
         })
     }
 
     fn any_progress(&self) -> bool {
+        self.read_shape();
         self.shape
             .processes
             .iter()

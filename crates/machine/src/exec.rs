@@ -14,6 +14,7 @@ use crate::format;
 use crate::memory::{load_u16, store};
 use crate::shape::{Entity, Shape};
 use crate::touched::Touched;
+use crate::transfer::{Transfer, Way};
 use crate::violation::{RuntimeError, Violation};
 
 /// SPIN's bound on living processes (a claim counts) and on channels.
@@ -30,6 +31,9 @@ const FEW_STEPS: u64 = 32;
 
 /// Of what a `d_step` prints so many bytes are told: it may go round a great many times.
 const MAX_PRINTED: usize = 1 << 20;
+
+/// Of the messages that a `d_step` sends and receives so many are told.
+const MAX_TRANSFERS: usize = 1 << 16;
 
 /// A state that is being changed.
 #[derive(Clone, Debug)]
@@ -107,6 +111,8 @@ pub struct Findings {
     pub tried: Vec<bool>,
     /// What `printf` prints, if somebody wants to know.
     pub prints: Option<String>,
+    /// The messages that are sent and received, if somebody wants to know.
+    pub transfers: Option<Vec<Transfer>>,
     mistakes: Mistakes,
 }
 
@@ -140,6 +146,18 @@ impl Findings {
         self.violations.clear();
         if let Some(prints) = &mut self.prints {
             prints.clear();
+        }
+        if let Some(transfers) = &mut self.transfers {
+            transfers.clear();
+        }
+    }
+
+    /// Notes that a message was sent or received.
+    fn transferred(&mut self, way: Way, channel: i32, slot: usize, fields: &[i32]) {
+        if let Some(transfers) = &mut self.transfers
+            && transfers.len() < MAX_TRANSFERS
+        {
+            transfers.push(Transfer { way, channel, slot, fields: fields.to_vec() });
         }
     }
 
@@ -507,10 +525,15 @@ impl Machine {
                 for arg in args {
                     values.push(eval(work, arg, &mut findings.mistakes)?);
                 }
-                let slot = self.enqueue(work, number, &values, *sorted, &mut findings.mistakes)?;
+                let mistakes = &mut findings.mistakes;
+                let (slot, last) = self.enqueue(work, number, &values, *sorted, mistakes)?;
+                if findings.transfers.is_some() {
+                    let message = self.message(work, number, slot)?;
+                    findings.transferred(Way::Sent, number, slot, &message.fields);
+                }
                 if self.header.trace.is_some() {
                     // SPIN looks at the message in the last place, also after a sorted send.
-                    let message = self.message(work, number, slot)?;
+                    let message = self.message(work, number, last)?;
                     self.event(work, true, &message, id, findings)?;
                 }
             }
@@ -545,6 +568,7 @@ impl Machine {
             unreachable!("only a receive takes a message");
         };
         if let Some(message) = offered {
+            findings.transferred(Way::Handed, message.channel, 0, &message.fields);
             if self.header.trace.is_some() {
                 self.event(work, false, message, id, findings)?;
             }
@@ -568,6 +592,7 @@ impl Machine {
             self.event(work, false, &first, id, findings)?;
         }
         self.store_fields(work, process, timeout, args, &fields, &mut findings.mistakes)?;
+        findings.transferred(if *keep { Way::Seen } else { Way::Received }, number, slot, &fields);
         if !keep {
             self.dequeue(work, number, slot)?;
         }
@@ -772,7 +797,8 @@ impl Machine {
         Ok(Message { channel: number, fields })
     }
 
-    /// Puts a message into a channel that has room; says in which place SPIN's trace looks for it.
+    /// Puts a message into a channel that has room; says in which place it is, and in which SPIN's trace looks
+    /// for it.
     fn enqueue(
         &self,
         work: &mut Work,
@@ -780,7 +806,7 @@ impl Machine {
         values: &[i32],
         sorted: bool,
         mistakes: &mut Mistakes,
-    ) -> Result<usize, RuntimeError> {
+    ) -> Result<(usize, usize), RuntimeError> {
         let channel = self.channel_at(&work.shape, number)?;
         let context = self.context(work, None, false);
         let fields = &channel.kind.fields;
@@ -809,7 +835,7 @@ impl Machine {
             work.store(from + field.offset as usize, field.scalar, value(i));
         }
         work.store(channel.offset, channel.kind.count(), count as i32 + 1);
-        Ok(count)
+        Ok((slot, count))
     }
 
     /// Takes a message out of a channel.

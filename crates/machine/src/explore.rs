@@ -10,6 +10,7 @@
 mod alone;
 mod claims;
 mod footprint;
+mod touches;
 mod turn;
 
 use std::ops::ControlFlow;
@@ -29,6 +30,8 @@ use crate::shape::{Placed, Shape};
 use crate::system::{Flow, Sink, Step};
 use crate::touched::Touched;
 use crate::violation::{RuntimeError, Violation};
+
+pub use touches::{QueueUse, Touches};
 
 /// Below this depth of the stack a repeated frame is looked for by comparing with each.
 const COMPARED_FRAMES: usize = 8;
@@ -798,6 +801,7 @@ impl Machine {
         if !self.program.uses.priorities {
             return Ok(true);
         }
+        context.touched.inspect(|touched| touched.read_shape());
         let own = context.priority(process);
         for other in 0..context.shape.processes.len() {
             let its_own = Context { process: Some(other), ..*context };

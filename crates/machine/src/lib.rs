@@ -16,10 +16,11 @@ mod shape;
 mod symmetry;
 pub mod system;
 mod touched;
+mod transfer;
 pub mod view;
 pub mod violation;
 
-pub use explore::Scratch;
+pub use explore::{QueueUse, Scratch, Touches};
 pub use judged::{
     Fair, FairScratch, Fairness, Follower, Labelled, Product, ProductScratch, claim_automaton,
 };
@@ -28,5 +29,6 @@ pub use machine::{Config, Machine, Move, Options};
 pub use spinward_program::movers::Mover;
 pub use symmetry::{Quotient, QuotientScratch};
 pub use system::{Actor, Cycles, Flow, Footprint, Marks, Sink, Step, System};
+pub use transfer::{Transfer, Way};
 pub use view::View;
 pub use violation::{RuntimeError, Violation};

@@ -16,6 +16,7 @@ use crate::memory::{load, load_u16, load_u32, store_u16};
 use crate::native::{Native, Receivers};
 use crate::shape::{Header, Shapes};
 use crate::system::{Actor, Flow, Footprint, Sink, Step, System};
+use crate::transfer::Transfer;
 use crate::view::{ChannelView, ProcessView, View};
 use crate::violation::{RuntimeError, Violation};
 
@@ -99,6 +100,8 @@ pub struct Move {
     pub violations: Vec<Violation>,
     /// What its last step prints.
     pub output: String,
+    /// The messages that are sent and received in it, in order.
+    pub transfers: Vec<Transfer>,
 }
 
 impl Machine {
@@ -237,9 +240,11 @@ impl Machine {
                 next,
                 violations,
                 output: findings.prints.as_mut().map(std::mem::take).unwrap_or_default(),
+                transfers: findings.transfers.as_mut().map(std::mem::take).unwrap_or_default(),
             });
         };
         scratch.findings.prints = Some(String::new());
+        scratch.findings.transfers = Some(Vec::new());
         let (mut found, at_rest) = if claim_turn {
             (self.claim_moves(work, scratch, take), true)
         } else {
@@ -359,6 +364,14 @@ impl System for Machine {
     fn initial(&self, out: &mut Vec<u8>) {
         out.clear();
         out.extend_from_slice(&self.initial);
+    }
+
+    fn names(&self) -> Vec<u8> {
+        self.shapes.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.shapes.adopt(names)
     }
 
     fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {

@@ -53,6 +53,9 @@ pub struct Shape {
 /// What a shape takes in lists, in tables that may double, and of the allocator.
 const SHAPE_BYTES: usize = 256;
 
+/// Tells channels from processes in names.
+const CHANNEL: u32 = 1 << 31;
+
 /// All shapes met so far.
 #[derive(Debug)]
 pub struct Shapes {
@@ -97,6 +100,36 @@ impl Shapes {
     /// The shape with this number.
     pub fn get(&self, id: u32) -> Arc<Shape> {
         self.inner.read().expect("no panic while locked").list[id as usize].clone()
+    }
+
+    /// All shapes but the empty one in the order of their numbers, each as the number of the one below, what was
+    /// created last, and the bytes of its block.
+    pub fn names(&self) -> Vec<u8> {
+        let inner = self.inner.read().expect("no panic while locked");
+        let shapes = inner.list.iter().filter_map(|shape| {
+            let (below, entity) = shape.below.as_ref()?;
+            let kind = match *entity {
+                Entity::Process(body) => body.0,
+                Entity::Channel(kind) => CHANNEL | u32::from(kind.0),
+            };
+            Some([below.id, kind, (shape.bytes - below.bytes) as u32])
+        });
+        shapes.flatten().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// Gives shapes the numbers that they had when these names were told; whether that can be.
+    pub fn adopt(&self, names: &[u8]) -> bool {
+        let (names, rest) = names.as_chunks::<12>();
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, &it| all << 8 | u32::from(it));
+        rest.is_empty()
+            && (1..).zip(names).all(|(id, name)| {
+                let [below, kind, bytes] = [0, 4, 8].map(|at| number(&name[at..at + 4]));
+                let entity = match kind & !CHANNEL {
+                    body if kind == body => Entity::Process(BodyId(body)),
+                    kind => Entity::Channel(ChannelTypeId(kind as u16)),
+                };
+                below < id && self.push(&self.get(below), entity, bytes as usize).id == id
+            })
     }
 
     /// The shape with one more process or channel, whose block has so many bytes.

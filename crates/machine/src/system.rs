@@ -303,6 +303,18 @@ pub trait System: Sync {
         state.len() as u32
     }
 
+    /// What the numbers in states stand for that were given as a search went on. States that are kept for another
+    /// program mean something to a system only if it [adopts](System::adopt) that first.
+    fn names(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Has numbers stand for what they stood for when these [names](System::names) were told; whether that can be,
+    /// which it cannot if they are of another system.
+    fn adopt(&self, names: &[u8]) -> bool {
+        names.is_empty()
+    }
+
     /// The part of a state that tells it from others (without `hidden` variables).
     fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
         state

@@ -19,6 +19,10 @@ pub struct Touched {
     written: Vec<u8>,
     /// Whether processes or channels were created, or are gone: then bytes changed that nobody wrote.
     pub reshaped: bool,
+    /// Whether it matters which processes and channels there are.
+    shape: Cell<bool>,
+    /// Whether it matters who can move (`timeout`).
+    movers: Cell<bool>,
 }
 
 /// Of so many bytes the order is kept.
@@ -44,6 +48,8 @@ impl Clone for Touched {
         self.for_index.set(source.for_index.get());
         self.written.clone_from(&source.written);
         self.reshaped = source.reshaped;
+        self.shape.set(source.shape.get());
+        self.movers.set(source.movers.get());
     }
 }
 
@@ -60,6 +66,8 @@ impl Touched {
         self.written.clear();
         self.written.resize(bytes, 0);
         self.reshaped = false;
+        self.shape.set(false);
+        self.movers.set(false);
     }
 
     /// Notes that bytes were looked at.
@@ -92,6 +100,26 @@ impl Touched {
         for (read, other) in self.read.iter().zip(&other.read) {
             read.set(read.get() | other.get());
         }
+    }
+
+    /// Notes that it was asked which processes or channels there are.
+    pub fn read_shape(&self) {
+        self.shape.set(true);
+    }
+
+    /// Whether that was asked.
+    pub fn reads_shape(&self) -> bool {
+        self.shape.get()
+    }
+
+    /// Notes that it was asked who can move.
+    pub fn read_movers(&self) {
+        self.movers.set(true);
+    }
+
+    /// Whether that was asked.
+    pub fn reads_movers(&self) -> bool {
+        self.movers.get()
     }
 
     /// Notes whether an index is computed from now on; whether one was.

@@ -1,12 +1,15 @@
 //! A run as text for people.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use spinward_machine::view::ProcessView;
 use spinward_machine::{View, Violation};
 use spinward_program::Program;
 use spinward_program::ir::Slot;
+use spinward_promela::Span;
 
+use crate::messages::MessageKind;
 use crate::run::{Run, StepLine};
 use crate::values::{self, Change, plain_name};
 
@@ -15,12 +18,17 @@ const STATEMENT_WIDTH: usize = 40;
 /// The longest value of a variable or channel that is shown in full.
 const VALUE_WIDTH: usize = 72;
 
-const BOLD: &str = "\x1b[1m";
-const DIM: &str = "\x1b[2m";
-const CYAN: &str = "\x1b[36m";
-const RED: &str = "\x1b[31m";
-const YELLOW: &str = "\x1b[33m";
-const RESET: &str = "\x1b[0m";
+/// How text is marked on a terminal.
+pub(crate) mod style {
+    pub const BOLD: &str = "\x1b[1m";
+    pub const DIM: &str = "\x1b[2m";
+    pub const CYAN: &str = "\x1b[36m";
+    pub const RED: &str = "\x1b[31m";
+    pub const YELLOW: &str = "\x1b[33m";
+    pub const RESET: &str = "\x1b[0m";
+}
+
+use style::{BOLD, CYAN, DIM, RED, RESET, YELLOW};
 
 /// How to print.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +37,8 @@ pub struct Listing {
     pub color: bool,
     /// With the moves of the claim.
     pub claim: bool,
+    /// With the name of a process only where another one moved before, and with who gets messages from whom.
+    pub grouped: bool,
 }
 
 impl Listing {
@@ -45,6 +55,8 @@ impl Listing {
             place: width(|line| line.place().chars().count()),
             statement: width(|line| line.statement.chars().count()).min(STATEMENT_WIDTH),
         };
+        let mail = if self.grouped { mail(all().copied()) } else { Mail::new() };
+        let mut last_mover = None;
         // The first step of the cycle may be one that is not shown (of the claim).
         let mut cycle = run.cycle_start;
         let mut text = String::new();
@@ -54,8 +66,12 @@ impl Listing {
                     cycle = None;
                     let note = self.paint(YELLOW, "the steps from here on repeat for ever:");
                     let _ = writeln!(text, "  {note}");
+                    last_mover = None;
                 }
-                self.step(line, &widths, text);
+                let goes_on = self.grouped && last_mover == Some(line.process);
+                last_mover = Some(line.process);
+                let who = if goes_on { String::new() } else { line.who() };
+                self.step(line, &who, mail.get(&line.index), &widths, text);
             }
         };
         print(&first, &mut text);
@@ -74,29 +90,41 @@ impl Listing {
         text
     }
 
-    fn step(self, line: &StepLine, widths: &Widths, text: &mut String) {
+    fn step(
+        self,
+        line: &StepLine,
+        who: &str,
+        mail: Option<&Vec<String>>,
+        widths: &Widths,
+        text: &mut String,
+    ) {
         let number = match line.process {
             Some(_) => line.number.to_string(),
             None => String::new(),
         };
-        let who = format!("{:<1$}", line.who(), widths.process);
+        let who = format!("{who:<0$}", widths.process);
         let place = format!("{:<1$}", line.place(), widths.place);
-        let changes: Vec<String> = line.changes.iter().map(|c| change(line, c)).collect();
+        let mut changes = mail.cloned().unwrap_or_default();
+        changes.extend(line.changes_in_words());
         let statement = if changes.is_empty() {
             line.statement.clone()
         } else {
             format!("{:<1$}", line.statement, widths.statement)
         };
-        let _ = write!(
-            text,
-            "  {number:>0$}  {1}  {2}  {statement}",
+        // Who sees no colours sees the dot.
+        let mark = if line.dimmed { '·' } else { ' ' };
+        let paint = |style, text: &str| self.paint(if line.dimmed { DIM } else { style }, text);
+        let mut told = format!(
+            "{mark} {number:>0$}  {1}  {2}  {3}",
             widths.number,
-            self.paint(CYAN, &who),
+            paint(CYAN, &who),
             self.paint(DIM, &place),
+            paint("", &statement),
         );
         if !changes.is_empty() {
-            let _ = write!(text, "  {}", self.paint(YELLOW, &changes.join("; ")));
+            let _ = write!(told, "  {}", paint(YELLOW, &changes.join("; ")));
         }
+        text.push_str(told.trim_end());
         text.push('\n');
         if let Some(output) = &line.output {
             let margin = " ".repeat(4 + widths.number);
@@ -115,6 +143,18 @@ impl Listing {
             let _ = write!(text, "  (with {})", values.join(", "));
         }
         text.push('\n');
+        text
+    }
+
+    /// Since when the variables in the property that failed have their values, as far as that is told, one in a line.
+    pub fn origins(self, program: &Program, run: &Run, violation: Violation) -> String {
+        let mut text = String::new();
+        for (name, _) in run.values_of(program, violation) {
+            if let Some(line) = run.last_set(program, violation, &name) {
+                let (who, number) = (line.who(), line.number);
+                let _ = writeln!(text, "  {name} has this value since step {number}, by {who}");
+            }
+        }
         text
     }
 
@@ -174,13 +214,40 @@ impl Listing {
         self.paint(BOLD, text)
     }
 
-    fn paint(self, style: &str, text: &str) -> String {
-        if self.color && !text.is_empty() {
+    /// Text in a style.
+    pub(crate) fn paint(self, style: &str, text: &str) -> String {
+        if self.color && !text.is_empty() && !style.is_empty() {
             format!("{style}{text}{RESET}")
         } else {
             text.to_owned()
         }
     }
+}
+
+/// By the [index](StepLine::index) of a step: to whom its messages go, and from whom they come.
+type Mail = BTreeMap<usize, Vec<String>>;
+
+fn mail<'a>(lines: impl Iterator<Item = &'a StepLine> + Clone) -> Mail {
+    let by_index: BTreeMap<usize, &StepLine> =
+        lines.clone().map(|line| (line.index, line)).collect();
+    let mut mail = Mail::new();
+    for line in lines {
+        for message in line.messages.iter().filter(|message| message.kind != MessageKind::Sent) {
+            let Some(sender) = message.sent_by.and_then(|index| by_index.get(&index)) else {
+                continue;
+            };
+            let step = |line: &StepLine| {
+                if message.rendezvous { String::new() } else { format!(", step {}", line.number) }
+            };
+            let from = format!("\u{2190} {}{}", sender.who(), step(sender));
+            mail.entry(line.index).or_default().push(from);
+            if message.kind == MessageKind::Received {
+                let to = format!("\u{2192} {}{}", line.who(), step(line));
+                mail.entry(sender.index).or_default().push(to);
+            }
+        }
+    }
+    mail
 }
 
 struct Widths {
@@ -196,7 +263,7 @@ pub fn plural(count: usize, word: &str) -> String {
 }
 
 /// A change, told from the view of the one who moves: the variables of others carry their name.
-fn change(line: &StepLine, change: &Change) -> String {
+pub(crate) fn change_in_words(line: &StepLine, change: &Change) -> String {
     match change {
         Change::Set { process, name, before, after } => {
             let owner = match process {
@@ -211,11 +278,16 @@ fn change(line: &StepLine, change: &Change) -> String {
 
 /// The line a process is at.
 pub fn line_of(program: &Program, process: &ProcessView) -> u32 {
+    program.source.line(place_of(program, process))
+}
+
+/// The place a process is at.
+pub fn place_of(program: &Program, process: &ProcessView) -> Span {
     let automaton = program.automaton(process.body);
     let state = automaton.state(process.state);
     let own = state.element.map(|id| program.element(id).span);
     let first = || Some(program.transition(state.transition_ids().next()?).span);
-    program.source.line(own.or_else(first).unwrap_or(automaton.span))
+    own.or_else(first).unwrap_or(automaton.span)
 }
 
 /// Where a process is: the line, and what it may do there.

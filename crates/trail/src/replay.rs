@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::values::plain_name;
-use spinward_machine::{Config, Machine, Move, Scratch, Step, System as _, Violation};
+use spinward_machine::{Config, Machine, Move, Scratch, Step, System as _, Transfer, Violation};
 
 /// One move of a run: a step, or the two halves of a rendezvous.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub struct Event<'a> {
     pub violations: &'a [Violation],
     /// What its last step prints.
     pub output: &'a str,
+    /// The messages that are sent and received in it, in order.
+    pub transfers: &'a [Transfer],
 }
 
 /// Where a run ends and what is wrong there.
@@ -77,6 +79,7 @@ pub fn replay(
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
             output: &chosen.output,
+            transfers: &chosen.transfers,
         });
         index += chosen.steps.len();
         violations.clone_from(&chosen.violations);
@@ -148,7 +151,7 @@ pub(crate) fn same_place(machine: &Machine, one: &Config, other: &Config) -> boo
 /// A place of a run as searches see it: who waits inside of an atomic sequence lets others go on, and a system that
 /// cannot move leaves it to the claim.
 fn settled(machine: &Machine, config: Config) -> Config {
-    let mut walker = Walker { config, ..Walker::new(machine) };
+    let mut walker = Walker::at(machine, config);
     let (moves, _) = walker.moves();
     let free = Config { exclusive: None, ..walker.config.clone() };
     let (others, _) = machine.moves(&free, &mut walker.scratch);
@@ -209,15 +212,24 @@ pub(crate) fn alternatives(machine: &Machine, moves: &[Move], process: u16) -> S
 }
 
 /// The one who walks: a machine with the room it works in and the place it has come to.
-pub(crate) struct Walker<'a> {
+#[derive(Debug)]
+pub struct Walker<'a> {
+    /// The machine.
     pub machine: &'a Machine,
+    /// The place.
     pub config: Config,
     scratch: Scratch,
 }
 
 impl<'a> Walker<'a> {
+    /// Where every run starts.
     pub fn new(machine: &'a Machine) -> Self {
-        Self { machine, config: machine.start(), scratch: machine.scratch() }
+        Self::at(machine, machine.start())
+    }
+
+    /// At some place of a run.
+    pub fn at(machine: &'a Machine, config: Config) -> Self {
+        Self { machine, config, scratch: machine.scratch() }
     }
 
     /// The moves from here; each has a step. A system that cannot move beside a claim that can

@@ -7,12 +7,16 @@ use spinward_machine::{Machine, Step, View, Violation};
 use spinward_program::Program;
 use spinward_program::ir::Action;
 
+use crate::listing::change_in_words;
+use crate::messages::{Message, Post};
 use crate::replay::{Event, Misfit, replay};
 use crate::values::{self, Change, plain_name};
 
 /// One step of a run, told.
 #[derive(Clone, Debug)]
 pub struct StepLine {
+    /// How many steps come before it, those of the claim too.
+    pub index: usize,
     /// Its number among the steps of the processes, from 1; for a move of the claim, that of the
     /// step before it.
     pub number: usize,
@@ -28,10 +32,14 @@ pub struct StepLine {
     pub statement: String,
     /// What it changes; of a rendezvous at its second half.
     pub changes: Vec<Change>,
+    /// The messages it sends and receives, in order.
+    pub messages: Vec<Message>,
     /// What it prints.
     pub output: Option<String>,
     /// Whether it is the first of the cycle.
     pub starts_cycle: bool,
+    /// Whether it makes no difference to what goes wrong, if that was [asked](Run::dim).
+    pub dimmed: bool,
 }
 
 impl StepLine {
@@ -47,6 +55,11 @@ impl StepLine {
     pub fn place(&self) -> String {
         let file = self.file.file_name().unwrap_or(self.file.as_os_str());
         format!("{}:{}", file.to_string_lossy(), self.line)
+    }
+
+    /// What it changes, told from the view of the one who moves.
+    pub fn changes_in_words(&self) -> Vec<String> {
+        self.changes.iter().map(|it| change_in_words(self, it)).collect()
     }
 }
 
@@ -65,6 +78,12 @@ impl Keep {
 
     /// A few steps of the start, more of the end.
     pub const SHORT: Self = Self { first: 5, last: 20 };
+
+    /// As many as people look at in a picture.
+    pub fn for_picture(steps: &[Step]) -> Self {
+        let some = Self { first: 500, last: 1500 };
+        if steps.len() <= some.first + some.last { Self::ALL } else { some }
+    }
 }
 
 /// A run, told.
@@ -78,6 +97,8 @@ pub struct Run {
     pub last: Vec<StepLine>,
     /// How many steps the processes take in all.
     pub length: usize,
+    /// The types of the processes there are at its start, by their numbers.
+    pub at_start: Vec<String>,
     /// The state at its end.
     pub end: View,
     /// What is wrong at its end.
@@ -89,6 +110,37 @@ pub struct Run {
 }
 
 impl Run {
+    /// Marks the steps that make no difference to what goes wrong, by their [index](StepLine::index).
+    pub fn dim(&mut self, dimmed: &[bool]) {
+        for line in self.first.iter_mut().chain(&mut self.last) {
+            line.dimmed = dimmed.get(line.index).copied().unwrap_or(false);
+        }
+    }
+
+    /// The step told that last set a variable of the property that failed. If steps in the middle are not told, one
+    /// before them may not be the last.
+    pub fn last_set(
+        &self,
+        program: &Program,
+        violation: Violation,
+        variable: &str,
+    ) -> Option<&StepLine> {
+        // Other processes may have variables of the same name.
+        let asks = self.last_mover.filter(|_| violation.condition().is_none());
+        let owner = asks.filter(|&pid| {
+            let process = self.end.processes.get(usize::from(pid));
+            let slots = process.map(|process| &program.automaton(process.body).locals.slots);
+            slots.is_some_and(|slots| slots.iter().any(|slot| slot.name == variable))
+        });
+        let sets = |change: &Change| {
+            matches!(change, Change::Set { process, name, .. }
+                if name == variable && *process == owner)
+        };
+        let first = self.first.iter().rev().filter(|_| self.left_out == 0);
+        let mut lines = self.last.iter().rev().chain(first);
+        lines.find(|line| line.changes.iter().any(sets))
+    }
+
     /// The variables in the property that failed, with their values.
     pub fn values_of(&self, program: &Program, violation: Violation) -> Vec<(String, String)> {
         if let Some(number) = violation.condition() {
@@ -105,6 +157,13 @@ impl Run {
     }
 }
 
+/// The types of the processes that every run starts with.
+fn process_names(machine: &Machine) -> Vec<String> {
+    let program = machine.program();
+    let start = program.start.iter();
+    start.map(|(body, _)| plain_name(&program.automaton(*body).name).to_owned()).collect()
+}
+
 /// Replays a run and tells it. The cycle, if there is one, starts after `cycle_start` of the steps.
 pub fn describe(
     machine: &Machine,
@@ -112,7 +171,13 @@ pub fn describe(
     cycle_start: Option<usize>,
     keep: Keep,
 ) -> Result<Run, Misfit> {
-    let mut teller = Teller { machine, cycle_start, number: 0, numbered_cycle_start: None };
+    let mut teller = Teller {
+        machine,
+        cycle_start,
+        number: 0,
+        numbered_cycle_start: None,
+        post: Post::default(),
+    };
     let mut first = Vec::new();
     let mut last = VecDeque::new();
     let mut left_out = 0;
@@ -143,6 +208,7 @@ pub fn describe(
         left_out,
         last: last.into(),
         length: spinward_machine::system::length(steps),
+        at_start: process_names(machine),
         end: machine.view(&outcome.last.state),
         violations: outcome.violations,
         cycle_start: teller.numbered_cycle_start,
@@ -156,6 +222,7 @@ struct Teller<'a> {
     cycle_start: Option<usize>,
     number: usize,
     numbered_cycle_start: Option<usize>,
+    post: Post,
 }
 
 impl Teller<'_> {
@@ -163,6 +230,7 @@ impl Teller<'_> {
         for (offset, step) in event.steps.iter().enumerate() {
             self.count(event.index + offset, *step);
         }
+        self.post.follow(self.machine, event);
     }
 
     /// Whether the step is the first of the cycle.
@@ -186,6 +254,7 @@ impl Teller<'_> {
             let position = program.source.position(element.span);
             let automaton = program.automaton(transition.body);
             lines.push(StepLine {
+                index: event.index + offset,
                 number: self.number,
                 process: (!step.is_claim()).then_some(step.process),
                 name: plain_name(&automaton.name).to_owned(),
@@ -193,10 +262,15 @@ impl Teller<'_> {
                 line: position.line,
                 statement: element.text.clone(),
                 changes: Vec::new(),
+                messages: Vec::new(),
                 output: (offset + 1 == event.steps.len() && !event.output.is_empty())
                     .then(|| event.output.to_owned()),
                 starts_cycle,
+                dimmed: false,
             });
+        }
+        for (offset, message) in self.post.tell(self.machine, &before, event) {
+            lines[offset].messages.push(message);
         }
         if let (Some(line), Some(after)) = (lines.last_mut(), event.after) {
             line.changes = values::diff(program, &before, &self.machine.view(&after.state));

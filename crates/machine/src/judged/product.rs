@@ -268,6 +268,14 @@ impl System for Product<'_> {
         store_u16(out, at, self.follower.automaton.initial as u16);
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.machine.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.machine.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut ProductScratch, sink: &mut dyn Sink) -> Flow {
         let (system, at) = self.split(state);
         let ProductScratch { machine, ways, waiting } = scratch;

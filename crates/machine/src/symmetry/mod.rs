@@ -301,6 +301,14 @@ impl System for Quotient<'_> {
         self.normalize(out, &mut Room::default());
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.machine.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.machine.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut QuotientScratch, sink: &mut dyn Sink) -> Flow {
         let QuotientScratch { machine, room, state: next } = scratch;
         let mut sink = InOrder { quotient: self, room, state: next, sink };
