@@ -119,15 +119,18 @@ fn exit_code(code: Option<i32>) -> u8 {
     }
 }
 
-/// Makes sure that SPIN and gcc are there.
+/// What the tests run, each with the package of Debian that has it.
+const TOOLS: [&str; 3] = ["spin", "gcc", "chromium"];
+
+/// Makes sure that SPIN, gcc and a browser are there.
 fn tools() -> Result<()> {
-    let missing: Vec<&str> = ["spin", "gcc"].into_iter().filter(|tool| !installed(tool)).collect();
+    let missing: Vec<&str> = TOOLS.into_iter().filter(|tool| !installed(tool)).collect();
     if missing.is_empty() {
-        println!("spin and gcc are installed");
+        println!("{} are installed", TOOLS.join(", "));
         return Ok(());
     }
     println!("missing: {}", missing.join(", "));
-    let install = "apt-get update && apt-get install -y spin gcc";
+    let install = format!("apt-get update && apt-get install -y {}", missing.join(" "));
     let mut command = if is_root() {
         Command::new("sh")
     } else if installed("sudo") {
@@ -135,13 +138,15 @@ fn tools() -> Result<()> {
         sudo.arg("sh");
         sudo
     } else {
-        bail!("SPIN and gcc are needed: install them (on Debian as root: {install})");
+        bail!("SPIN, gcc and Chromium are needed: install them (on Debian as root: {install})");
     };
-    let status = command.args(["-c", install]).status();
-    let installed_now = ["spin", "gcc"].into_iter().all(installed);
+    let status = command.args(["-c", &install]).status();
+    let installed_now = TOOLS.into_iter().all(installed);
     match status {
         Ok(status) if status.success() && installed_now => Ok(()),
-        _ => bail!("SPIN and gcc are needed, and could not be installed with `{install}`"),
+        _ => {
+            bail!("SPIN, gcc and Chromium are needed, and could not be installed with `{install}`")
+        }
     }
 }
 

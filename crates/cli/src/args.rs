@@ -1,11 +1,14 @@
 //! Options that several commands share.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
 use spinward::Property;
 use spinward_promela::Options;
+use spinward_promela::preprocess::define;
 
 use crate::terminal::Color;
 
@@ -70,13 +73,42 @@ impl ModelArgs {
     }
 }
 
+/// One of several things, by its name: shells complete it, and a slip is told with what was meant.
+#[derive(Clone, Copy)]
+pub struct Named<T: 'static> {
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+}
+
+/// Those that there are, each with its name.
+pub fn named<T>(all: &'static [T], name: fn(T) -> &'static str) -> Named<T> {
+    Named { all, name }
+}
+
+impl<T> TypedValueParser for Named<T>
+where
+    T: FromStr<Err = spinward::Error> + Copy + Send + Sync + 'static,
+{
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
+        let parse: fn(&str) -> Result<T, spinward::Error> = T::from_str;
+        parse.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.all.iter().map(|&it| PossibleValue::new((self.name)(it)))))
+    }
+}
+
 /// What `-D` says: names and what they stand for.
 pub fn defines(given: &[String]) -> Vec<(String, String)> {
-    let define = |text: &String| match text.split_once('=') {
-        Some((name, value)) => (name.to_owned(), value.to_owned()),
-        None => (text.clone(), "1".to_owned()),
-    };
-    given.iter().map(define).collect()
+    given.iter().map(|text| define(text)).collect()
 }
 
 /// Which conditions must hold.
@@ -205,15 +237,15 @@ pub fn seconds(text: &str) -> Result<std::time::Duration, String> {
         .ok_or_else(|| "a time is a number of seconds: 60, 0.5".to_owned())
 }
 
-/// The name of the trail of error number `number` (from 1): the first has the name itself, of the
-/// others the number goes before `.trail`, where `spin -t2` looks for them.
-pub fn numbered_trail(path: &Path, number: usize) -> PathBuf {
+/// The name of the file of error number `number` (from 1): the first has the name itself, of the others the number
+/// goes before the ending, where `spin -t2` looks for trails.
+pub fn numbered(path: &Path, number: usize, ending: &str) -> PathBuf {
     if number == 1 {
         return path.to_owned();
     }
     let text = path.to_string_lossy();
-    match text.strip_suffix(".trail") {
-        Some(stem) => PathBuf::from(format!("{stem}{number}.trail")),
+    match text.strip_suffix(ending) {
+        Some(stem) => PathBuf::from(format!("{stem}{number}{ending}")),
         None => PathBuf::from(format!("{text}{number}")),
     }
 }
@@ -252,8 +284,8 @@ mod tests {
     #[test]
     fn trails_are_named_as_spin_names_them() {
         let path = Path::new("m.pml.trail");
-        assert_eq!(numbered_trail(path, 1), path);
-        assert_eq!(numbered_trail(path, 3), Path::new("m.pml3.trail"));
-        assert_eq!(numbered_trail(Path::new("x"), 2), Path::new("x2"));
+        assert_eq!(numbered(path, 1, ".trail"), path);
+        assert_eq!(numbered(path, 3, ".trail"), Path::new("m.pml3.trail"));
+        assert_eq!(numbered(Path::new("x"), 2, ".trail"), Path::new("x2"));
     }
 }

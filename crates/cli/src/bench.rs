@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spinward_bench::{
-    Folder, Job, LtlPlan, MODES, Machine, Mode, Pick, Plan, Stateright, Variant, Watch,
-    missing_tools, mode, models,
+    DiskPlan, Folder, Job, LtlPlan, MODES, Machine, Mode, Pick, Plan, Stateright, Variant, WAYS,
+    Watch, missing_tools, mode, models,
 };
 
 use crate::args::{count, seconds, size};
@@ -28,6 +28,7 @@ Examples:
   spinward bench --finish-within 5 --out runs my_models
   spinward bench --stateright
   spinward bench --ltl --rounds 1 models
+  spinward bench --disk --rounds 1 models
 
 Modes of SPIN:
 ";
@@ -45,8 +46,12 @@ Modes of SPIN:
 /// SPIN searches with its defaults, and compared are CPU seconds, verdicts, and the steps of the runs
 /// that show violations. Verdicts that differ are told as a defect.
 ///
-/// The run is kept in a folder: table.txt, results.csv, jobs.csv, machine.json, and without --ltl
-/// plot.svg.
+/// With --disk each model with 10,000 to 5,000,000 states is searched in memory (--store tree), and once more
+/// with a tenth of that memory and its states on disk. Verdicts, states and shortest runs must be the same.
+/// SPIN is not needed.
+///
+/// The run is kept in a folder: table.txt, jobs.csv, machine.json, without --disk results.csv, and without
+/// --ltl too plot.svg.
 ///
 /// Exit codes: 0; 1 if counts or verdicts are unequal; 2 for mistakes and missing programs; 3 if interrupted.
 #[derive(Debug, clap::Args)]
@@ -63,6 +68,14 @@ pub struct Args {
     )]
     ltl: bool,
 
+    /// Measure what it costs to keep states on disk
+    #[arg(
+        long,
+        conflicts_with_all = ["ltl", "modes", "stateright", "largest", "min_states", "finish_within"],
+        help_heading = "What to compare"
+    )]
+    disk: bool,
+
     /// How SPIN searches, apart by commas; models are picked by the first
     #[arg(
         long, value_name = "MODES", value_delimiter = ',', value_parser = mode_of_name,
@@ -71,7 +84,7 @@ pub struct Args {
     modes: Vec<&'static Mode>,
 
     /// Options of a check, apart by blanks; may repeat [default: '--threads 1' and, without --ltl,
-    /// '--threads 1 --store tree']
+    /// '--threads 1 --store tree'; with --disk breadth-first search and A* with three guides]
     #[arg(
         long,
         value_name = "OPTIONS",
@@ -175,6 +188,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 enum Measure {
     Safety(Plan),
     Ltl(LtlPlan),
+    Disk(DiskPlan),
 }
 
 /// What came out, as far as the command tells it.
@@ -203,13 +217,20 @@ impl Measure {
                 let (differences, interrupted) = (results.differences(), results.interrupted);
                 Ok(Outcome { table, differences, interrupted })
             }
+            Self::Disk(plan) => {
+                let results = spinward_bench::run_disk(plan, &stop, watcher);
+                watcher.clear();
+                let table = watcher.folder.finish_disk(&results)?;
+                let (differences, interrupted) = (results.differences(), results.interrupted);
+                Ok(Outcome { table, differences, interrupted })
+            }
         }
     }
 }
 
 fn plan(args: &Args) -> Result<Measure, Failure> {
     let missing = missing_tools(&["spin", "gcc"]);
-    if !missing.is_empty() {
+    if !missing.is_empty() && !args.disk {
         return Err(Failure::usage(format!(
             "nothing to compare with: {} not installed (on Debian and Ubuntu: apt-get install spin gcc)",
             match missing.as_slice() {
@@ -243,11 +264,16 @@ fn plan(args: &Args) -> Result<Measure, Failure> {
     let program = std::env::current_exe()
         .map_err(|problem| Failure::internal(format!("cannot find myself: {problem}")))?;
     let ours: Vec<Variant> = match args.ours.as_slice() {
+        [] if args.disk => WAYS.map(Variant::new).to_vec(),
         [] if args.ltl => OURS_LTL.map(Variant::new).to_vec(),
         [] => OURS.map(Variant::new).to_vec(),
         given => given.iter().map(|options| Variant::new(options)).collect(),
     };
     let (rounds, time, memory) = (args.rounds, args.time, args.memory);
+    if args.disk {
+        let (models, ways) = (found, ours);
+        return Ok(Measure::Disk(DiskPlan { models, ways, program, rounds, time, memory }));
+    }
     if args.ltl {
         return Ok(Measure::Ltl(LtlPlan { models: found, ours, program, rounds, time, memory }));
     }

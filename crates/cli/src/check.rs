@@ -1,27 +1,28 @@
 //! `spinward check`: verifies a model.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spinward::words::{counted, thousands};
 use spinward::{
     Audit, Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason,
     ReasonCode, Report, ReportedError, Search, Store, Verdict,
 };
-use spinward_machine::Violation;
-use spinward_trail::run::Keep;
+use spinward_machine::{Machine, Violation};
+use spinward_trail::run::{Keep, Run, StepLine};
 use spinward_trail::{Listing, Trail, describe};
 
 use crate::args::{
-    InvariantArgs, ModelArgs, OutputArgs, count, formulas, formulas_to_shell, numbered_trail,
+    InvariantArgs, ModelArgs, OutputArgs, count, formulas, formulas_to_shell, named, numbered,
     quoted, seconds, size,
 };
+use crate::formats::Format;
 use crate::model;
+use crate::picture;
+use crate::progress::ProgressLine;
 use crate::terminal::{self, Failure, bytes, print, say};
 use crate::trail;
 
@@ -36,7 +37,9 @@ Examples:
   spinward check --search dfs -D N=4 leader.pml
   spinward check --errors 0 --time 60 protocol.pml
   spinward check --invariant 'ncrit <= 1' peterson.pml
-  spinward check --format json model.pml | jq .verdict";
+  spinward check --report run.html protocol.pml
+  spinward check --format json model.pml | jq .verdict
+  spinward check --format junit model.pml > results.xml";
 
 /// What comes after the options: all guides, and examples.
 fn after_help() -> String {
@@ -89,13 +92,13 @@ pub struct Args {
 
     /// Which infinite runs count: all (none), those in which whoever can always move does (weak), or
     /// whoever can move again and again does (strong) [default: none]
-    #[arg(long, value_name = "KIND", help_heading = "What to check")]
+    #[arg(long, value_parser = named(Fairness::ALL, Fairness::name), hide_possible_values = true, value_name = "KIND", help_heading = "What to check")]
     fair: Option<Fairness>,
 
     /// The order in which states are visited: auto, sweep, dfs, bfs, or by a guide astar, wastar, greedy or ida; those
     /// that look at a part only: beam, hill, random or swarm; or how cycles are looked for: scc,
     /// scc-shy, scc-shy-minus, ndfs, indfs, se05, tau03, cndfs (several threads) or by a guide astar-indfs
-    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
+    #[arg(long, value_parser = named(Search::ALL, Search::name), hide_possible_values = true, value_name = "NAME", default_value = "auto", help_heading = "How to search")]
     search: Search,
 
     /// How far a state is from an error, for astar, wastar, greedy, ida, beam, hill, random and astar-indfs; see below
@@ -123,11 +126,11 @@ pub struct Args {
 
     /// Partial-order reduction, which leaves out moves that make no difference: on, off or transactions
     /// (for locks; no invalid end states) [default: on]
-    #[arg(long, value_name = "KIND", help_heading = "What to leave out")]
+    #[arg(long, value_parser = named(Por::ALL, Por::name), hide_possible_values = true, value_name = "KIND", help_heading = "What to leave out")]
     por: Option<Por>,
 
     /// Changes to the model that keep its meaning: none or full [default: full]
-    #[arg(long, value_name = "none|full", help_heading = "What to leave out")]
+    #[arg(long, value_parser = named(Optimize::ALL, Optimize::name), hide_possible_values = true, value_name = "none|full", help_heading = "What to leave out")]
     optimize: Option<Optimize>,
 
     /// Whether states that differ only in which of like processes is which count as one: on or off
@@ -141,7 +144,7 @@ pub struct Args {
 
     /// How visited states are remembered: exact, tree (less memory), compact or bitstate (much less,
     /// but some may be missed), or stack (only the run at hand)
-    #[arg(long, value_name = "NAME", help_heading = "How to search")]
+    #[arg(long, value_parser = named(Store::ALL, Store::name), hide_possible_values = true, value_name = "NAME", help_heading = "How to search")]
     store: Option<Store>,
 
     /// For --store compact: bits kept of a state, 32 to 64; for bitstate: the table has 2^N bits
@@ -159,7 +162,7 @@ pub struct Args {
     hashes: Option<u32>,
 
     /// How steps are computed: compiled or interpreter
-    #[arg(long, value_name = "NAME", help_heading = "How to search")]
+    #[arg(long, value_parser = named(Engine::ALL, Engine::name), hide_possible_values = true, value_name = "NAME", help_heading = "How to search")]
     engine: Option<Engine>,
 
     /// How many threads may search [default: all processors, but one in searches by a guide]. The answer is the same
@@ -175,6 +178,14 @@ pub struct Args {
         help_heading = "Limits"
     )]
     memory: Option<u64>,
+
+    /// Keep states in this folder, which is made, when they do not fit into memory any more; with --search bfs or astar
+    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Limits")]
+    disk: Option<PathBuf>,
+
+    /// Go on with a check that was begun with --disk DIR, and was interrupted; all else must be asked for as then
+    #[arg(long, value_name = "DIR", help_heading = "Limits")]
+    resume: Option<PathBuf>,
 
     /// Look only at runs of at most N steps
     #[arg(
@@ -217,7 +228,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trail: Option<PathBuf>,
 
-    /// For people or for scripts; JSON goes to standard output, alone
+    /// Write the run to an error, with its sequence chart, as a page for browsers
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
+
+    /// For people or for programs; what is for programs goes to standard output, alone
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
     format: Format,
 
@@ -227,13 +242,6 @@ pub struct Args {
 
     #[command(flatten)]
     output: OutputArgs,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    #[default]
-    Human,
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -247,19 +255,34 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     match try_run(args) {
         Ok(mut checked) => {
             write_trails(args, &mut checked);
-            let text = match args.format {
-                Format::Json => checked.report.to_json() + "\n",
-                Format::Human => human(args, &checked)?,
-            };
-            print(&text)?;
+            if let Some(path) = &args.report {
+                write_pages(args, &checked, path)?;
+            }
+            let runs = if args.format == Format::Sarif { steps(&checked)? } else { Vec::new() };
+            print(&match args.format.of_report(&checked.report, &runs) {
+                Some(text) => text,
+                None => human(args, &checked)?,
+            })?;
+            clean_up(args, &checked.report);
             Ok(checked.report.exit_code())
         }
         Err(error) => {
-            if args.format == Format::Json {
-                print(&(Report::of_error(&args.model.name(), &error).to_json() + "\n"))?;
+            let report = Report::of_error(&args.model.name(), &error);
+            if let Some(text) = args.format.of_report(&report, &[]) {
+                print(&text)?;
             }
             Err(model::tell(&error, &args.output))
         }
+    }
+}
+
+/// Removes what is on disk, unless there is something to go on with.
+fn clean_up(args: &Args, report: &Report) {
+    if let Some(folder) = args.disk.as_ref().or(args.resume.as_ref())
+        && report.resumable.is_none()
+        && let Err(problem) = spinward::disk::remove(folder)
+    {
+        say(&format!("warning: cannot remove {}: {problem}", folder.display()));
     }
 }
 
@@ -280,24 +303,20 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
             .map_err(|failure| spinward::Error::Usage(failure.message))?;
         check = check.toward(fit.fitted.steps);
     }
-    let bar = progress_bar(args);
+    let wanted = !args.no_progress && !args.output.quiet && args.format == Format::Human;
+    let mut line = ProgressLine::new(wanted);
     let mut best = None;
     let result = check
         .stop_flag(terminal::stop_on_interrupt())
         .on_progress(|progress| {
             if progress.best.is_some() && progress.best != best {
                 best = progress.best;
-                tell_best(args, bar.as_ref(), progress);
+                tell_best(args, &line, progress);
             }
-            if let Some(bar) = &bar {
-                bar.set_message(progress_line(progress));
-                bar.tick();
-            }
+            line.show(progress);
         })
         .run();
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    drop(line);
     Ok(Checked { model, report: result? })
 }
 
@@ -366,6 +385,12 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
     if let Some(memory) = args.memory {
         check = check.memory(memory);
     }
+    if let Some(folder) = &args.disk {
+        check = check.disk(folder.clone());
+    }
+    if let Some(folder) = &args.resume {
+        check = check.resume(folder.clone());
+    }
     if let Some(depth) = args.max_depth {
         check = check.max_depth(depth);
     }
@@ -378,34 +403,17 @@ fn configure<'a>(args: &Args, model: Model) -> Check<'a> {
     check
 }
 
-/// On a terminal only, and not if the user wants quiet.
-fn progress_bar(args: &Args) -> Option<ProgressBar> {
-    let wanted = !args.no_progress && !args.output.quiet && args.format == Format::Human;
-    if !wanted || !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-        bar.set_style(style);
-    }
-    Some(bar)
-}
-
 /// Tells that a run was found while shorter ones are looked for.
-fn tell_best(args: &Args, bar: Option<&ProgressBar>, progress: &Progress) {
+fn tell_best(args: &Args, line: &ProgressLine, progress: &Progress) {
     let wanted = args.shortest && !args.output.quiet && args.format == Format::Human;
     let Some(steps) = progress.best.filter(|_| wanted) else {
         return;
     };
     let states = counted(progress.counts.states, "state");
-    let line = format!(
+    line.say(&format!(
         "a run of {} to an error after {states}; looking for a shorter one",
         counted(steps.into(), "step")
-    );
-    match bar {
-        Some(bar) => bar.suspend(|| say(&line)),
-        None => say(&line),
-    }
+    ));
 }
 
 /// The depth, if the search knows one: a sweep does not.
@@ -413,22 +421,11 @@ fn depth(depth: u64) -> String {
     if depth == 0 { String::new() } else { format!("depth {}, ", thousands(depth)) }
 }
 
-fn progress_line(progress: &Progress) -> String {
-    format!(
-        "{}, {} a second, {}{}, {} s",
-        counted(progress.counts.states, "state"),
-        thousands(progress.rate as u64),
-        depth(progress.depth),
-        bytes(progress.counts.memory),
-        progress.elapsed.as_secs()
-    )
-}
-
 /// Writes the trail of each error, and says in the report where.
 fn write_trails(args: &Args, checked: &mut Checked) {
     let base = args.trail.clone().unwrap_or_else(|| args.model.default_trail());
     for (index, error) in checked.report.errors.iter_mut().enumerate() {
-        let path = numbered_trail(&base, index + 1);
+        let path = numbered(&base, index + 1, ".trail");
         let cycle_start = error.cycle_index;
         let trail =
             Trail::of_run(&checked.model.program, error.watched.claim, &error.run, cycle_start);
@@ -442,12 +439,59 @@ fn write_trails(args: &Args, checked: &mut Checked) {
     }
 }
 
+/// Writes a page for each error, named as trails are; one that says so if there is none.
+fn write_pages(args: &Args, checked: &Checked, path: &Path) -> Result<(), Failure> {
+    let Checked { model, report } = checked;
+    let title = args.model.name();
+    let verdict_line = verdict_line(report);
+    if report.errors.is_empty() {
+        let machine = model::machine(model, Default::default(), Arc::default())?;
+        let page = spinward_trail::Report {
+            machine: &machine,
+            steps: &[],
+            cycle_start: None,
+            title: &title,
+            wrong: false,
+            verdict: &[verdict_line],
+            notes: &[],
+            dimmed: &[],
+        };
+        return picture::write_page(&page, path);
+    }
+    for (index, error) in report.errors.iter().enumerate() {
+        let machine = model::machine(model, error.watched.clone(), Arc::default())?;
+        let (steps, cycle_start) = (error.run.as_slice(), error.cycle_index);
+        let run = replayed(&machine, error, Keep::SHORT)?;
+        let listing = Listing::default();
+        let program = &model.program;
+        let mut verdict = vec![headline(error)];
+        if error.cycle_start.is_none() && error.violation != Violation::ClaimEnd {
+            verdict.push(listing.violation(program, &run, error.violation).trim_end().to_owned());
+            let origins = listing.origins(program, &run, error.violation);
+            verdict.extend(origins.lines().map(str::to_owned));
+        }
+        let dimmed = picture::dimmed(&machine, steps, cycle_start, &error.watched.watched)?;
+        let page = spinward_trail::Report {
+            machine: &machine,
+            steps,
+            cycle_start,
+            title: &title,
+            wrong: true,
+            verdict: &verdict,
+            notes: &[],
+            dimmed: &dimmed,
+        };
+        picture::write_page(&page, &numbered(path, index + 1, ".html"))?;
+    }
+    Ok(())
+}
+
 /// The report for people: the verdict first.
 fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
     let report = &checked.report;
-    let listing = Listing { color: args.output.color.stdout(), claim: false };
+    let listing = Listing { color: args.output.color.stdout(), ..Listing::default() };
     let mut text = String::new();
-    let _ = writeln!(text, "{}", listing.bold(&verdict_line(report)));
+    let _ = writeln!(text, "{}", verdict_in_color(report, listing));
     for note in &report.notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -515,6 +559,22 @@ fn tell_audit(audit: &Audit) -> String {
     text
 }
 
+/// The verdict, its first word in a colour that tells it from afar.
+fn verdict_in_color(report: &Report, listing: Listing) -> String {
+    let line = verdict_line(report);
+    let color = match report.verdict {
+        Verdict::Verified => "\x1b[1;32m",
+        Verdict::Violated => "\x1b[1;31m",
+        Verdict::Incomplete | Verdict::Error => "\x1b[1;33m",
+    };
+    match line.split_once(':') {
+        Some((word, rest)) if listing.color => {
+            format!("{color}{word}\x1b[0m{}", listing.bold(&format!(":{rest}")))
+        }
+        _ => line,
+    }
+}
+
 fn verdict_line(report: &Report) -> String {
     let statistics = &report.statistics;
     let counts = format!(
@@ -554,6 +614,24 @@ pub fn headline(error: &ReportedError) -> String {
     }
 }
 
+/// The run to an error in the model's own terms.
+fn replayed(machine: &Machine, error: &ReportedError, keep: Keep) -> Result<Run, Failure> {
+    describe(machine, &error.run, error.cycle_index, keep).map_err(|misfit| {
+        Failure::internal(format!("the run to an error does not replay: {misfit}"))
+    })
+}
+
+/// The steps of the runs to all errors, of very long ones the first and the last: hosts refuse more.
+fn steps(checked: &Checked) -> Result<Vec<Vec<StepLine>>, Failure> {
+    let keep = Keep { first: 500, last: 500 };
+    let steps = |error: &ReportedError| {
+        let machine = model::machine(&checked.model, error.watched.clone(), Arc::default())?;
+        let run = replayed(&machine, error, keep)?;
+        Ok(run.first.into_iter().chain(run.last).collect())
+    };
+    checked.report.errors.iter().map(steps).collect()
+}
+
 /// The run to an error, and how to see more of it.
 fn tell_error(
     args: &Args,
@@ -562,11 +640,9 @@ fn tell_error(
     listing: Listing,
 ) -> Result<String, Failure> {
     let mut text = String::new();
-    let machine = model::machine(&checked.model, error.watched.clone(), Arc::default())?;
     let keep = if error.run.len() <= SHOWN_IN_FULL { Keep::ALL } else { Keep::SHORT };
-    let run = describe(&machine, &error.run, error.cycle_index, keep).map_err(|misfit| {
-        Failure::internal(format!("the run to an error does not replay: {misfit}"))
-    })?;
+    let machine = model::machine(&checked.model, error.watched.clone(), Arc::default())?;
+    let run = replayed(&machine, error, keep)?;
     let steps = counted(error.steps as u64, "step");
     let shortest = if error.shortest { "A shortest run" } else { "A run" };
     let title = match error.cycle_start {
@@ -588,17 +664,21 @@ fn tell_error(
     };
     let _ = writeln!(text, "\n{title}");
     text.push_str(&listing.steps(&run));
-    if error.cycle_start.is_none() {
-        // What a formula says is said already.
-        if error.violation != Violation::ClaimEnd || error.watched.claim.is_some() {
-            text.push_str(&listing.violation(&checked.model.program, &run, error.violation));
-        }
-        let _ = writeln!(text, "\nThe state there:");
-    } else if error.cycle_start == Some(error.steps) {
-        let _ = writeln!(text, "\nThe state it stays in:");
-    } else {
-        let _ = writeln!(text, "\nThe state where it starts again:");
+    // What a formula says is said already.
+    let is_formula = error.violation == Violation::ClaimEnd && error.watched.claim.is_none();
+    if error.cycle_start.is_none() && !is_formula {
+        let program = &checked.model.program;
+        text.push_str(&listing.violation(program, &run, error.violation));
+        text.push_str(&listing.origins(program, &run, error.violation));
     }
+    let watched = &error.watched.watched;
+    text.push_str(&picture::unneeded(&machine, &error.run, error.cycle_index, watched)?);
+    let place = match error.cycle_start {
+        None => "there",
+        Some(start) if start == error.steps => "it stays in",
+        Some(_) => "where it starts again",
+    };
+    let _ = writeln!(text, "\nThe state {place}:");
     text.push_str(&listing.state(&checked.model.program, &run.end));
     if let Some(trail) = &error.trail {
         let formulas = formulas_to_shell(&args.ltl);
@@ -643,6 +723,7 @@ fn advice(reason: &Reason, report: &Report) -> &'static str {
         ReasonCode::LeftOut => {
             "To look further: another --guide; to look at everything: --search astar."
         }
+        ReasonCode::Disk => "What was looked at until then has no errors.",
         ReasonCode::NotChecked => "What was checked has no errors.",
         // What to do depends on more than the reason: see the recommendation.
         ReasonCode::Lossy | ReasonCode::Errors | ReasonCode::ErrorMet | ReasonCode::Error => "",
@@ -686,12 +767,16 @@ fn statistics(report: &Report) -> String {
     } else {
         format!("{}, {}, ", counted(s.states, "state"), counted(s.transitions, "transition"))
     };
+    let on_disk = match s.disk_bytes {
+        0 => String::new(),
+        written => format!("{} on disk, ", bytes(written)),
+    };
     let forced = match s.forced_completions {
         Some(forced) => counted(forced, "forced completion") + ", ",
         None => String::new(),
     };
     format!(
-        "\n{counts}{forced}{}{} in memory, {:.2} s ({} search)\n{}",
+        "\n{counts}{forced}{}{} in memory, {on_disk}{:.2} s ({} search)\n{}",
         depth(s.depth),
         bytes(s.peak_memory),
         s.seconds.total,

@@ -1,17 +1,26 @@
 //! The spinward command: reads what the user types and tells what the library finds.
 //!
-//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`], [`ltl`], [`bench`]);
+//! One module for each command ([`check`], [`simulate`], [`trail`], [`graph`], [`ltl`], [`lsp`], [`serve`], [`bench`], [`disk`]; [`messages`] explains
+//! codes, [`setup`] has those about the command itself);
 //! [`args`] has the options they share, [`usage`] answers a command line that makes no sense, [`model`] reads
-//! models, [`terminal`] is how the command speaks. What the options, the output and the exit codes
+//! models, [`picture`] draws runs and tells which steps matter, [`terminal`] is how the command speaks. What the options, the output and the exit codes
 //! are is a contract with scripts: 0 verified, 1 violated, 2 a mistake of the user, 3 not
 //! everything was looked at, 4 a mistake of ours.
 
 mod args;
 mod bench;
 mod check;
+mod disk;
+mod formats;
 mod graph;
+mod lsp;
 mod ltl;
+mod messages;
 mod model;
+mod picture;
+mod progress;
+mod serve;
+mod setup;
 mod simulate;
 mod terminal;
 mod trail;
@@ -33,6 +42,8 @@ Examples:
   spinward trail peterson.pml peterson.pml.trail    replay an error, also one that SPIN found
   spinward simulate --seed 7 -p peterson.pml        one random run
   spinward ltl '[] (request -> <> answer)'          the never claim of a formula
+  spinward explain E0301                            what a message about a model means
+  spinward serve peterson.pml                       the workbench, in the browser
 
 Exit codes:
   0  verified: everything was looked at and nothing is wrong
@@ -57,7 +68,14 @@ enum Command {
     Trail(trail::Args),
     Graph(graph::Args),
     Ltl(Box<ltl::Args>),
+    Lsp(lsp::Args),
+    Serve(serve::Args),
     Bench(bench::Args),
+    Disk(disk::Args),
+    Explain(messages::Args),
+    Completions(setup::Completions),
+    Man(setup::Man),
+    Schema(setup::Schema),
 }
 
 fn main() -> ExitCode {
@@ -91,7 +109,14 @@ fn run(command: Command) -> u8 {
         Command::Trail(args) => trail::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Ltl(args) => ltl::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Disk(args) => disk::run(&args),
+        Command::Explain(args) => messages::run(&args),
+        Command::Completions(args) => setup::completions(&args),
+        Command::Man(args) => setup::man(&args),
+        Command::Schema(args) => setup::schema(&args),
     })
 }
 

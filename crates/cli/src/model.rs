@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use spinward::{Error, Model};
 use spinward_machine::{Machine, Options};
-use spinward_promela::{Diagnostic, SourceMap, render};
+use spinward_promela::{Code, Diagnostic, SourceMap, render};
 
 use crate::args::{ModelArgs, OutputArgs};
 use crate::terminal::{Failure, say};
@@ -96,5 +96,5 @@ fn embedded_c(model: &Model, allowed: bool) -> Option<Diagnostic> {
     } else {
         "the model contains embedded C code, which is refused unless --allow-c is given"
     };
-    Some(Diagnostic::error(place, message).label("C code"))
+    Some(Diagnostic::new(Code::EmbeddedC, place, message).label("C code"))
 }

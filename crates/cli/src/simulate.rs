@@ -230,6 +230,7 @@ impl<'a> Walk<'a> {
             after: chosen.next.as_ref(),
             violations: &chosen.violations,
             output: &chosen.output,
+            transfers: &chosen.transfers,
         });
         self.length += chosen.steps.len();
         self.violations = chosen.violations;
@@ -320,7 +321,7 @@ impl<'a> Interactive<'a> {
             machine,
             model,
             walk: Walk::new(machine),
-            listing: Listing { color: args.output.color.stdout(), claim: false },
+            listing: Listing { color: args.output.color.stdout(), ..Listing::default() },
             history: Vec::new(),
             choices: Choices::new(args.seed.unwrap_or_else(random_seed)),
         }

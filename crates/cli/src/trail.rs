@@ -1,5 +1,7 @@
 //! `spinward trail`: replays a trail.
 
+mod json;
+
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,19 +11,18 @@ use std::time::Duration;
 use serde::Serialize;
 use spinward::words::{counted, thousands};
 use spinward::{KnownRun, Model, Property, Reason, ReportedError, Shorten, Shortened};
-use spinward_machine::{Machine, View, Violation};
-use spinward_program::Program;
-use spinward_trail::listing::line_of;
+use spinward_machine::{Machine, Violation};
+use spinward_promela::suggest::meant_file;
 use spinward_trail::run::Keep;
 use spinward_trail::spin_listing::SpinListing;
-use spinward_trail::values::{self, Change, plain_name};
 use spinward_trail::{
-    Fitted, Listing, Run, StepLine, Trail, confirm, describe, fit, guided, replay,
+    Fitted, Listing, Report, Run, Trail, confirm, describe, fewest_switches, fit, guided, replay,
 };
 
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, formulas, seconds, size};
 use crate::check::headline;
 use crate::model;
+use crate::picture::{self, Rearrangement};
 use crate::terminal::{EXIT_VIOLATED, Failure, print, say, stop_on_interrupt};
 
 /// A trail of some 30 million steps.
@@ -33,6 +34,8 @@ Examples:
   spinward trail --json peterson.pml peterson.pml.trail
   spinward trail -p -g -l peterson.pml peterson.pml.trail    in SPIN's columns
   spinward trail --shorten peterson.pml peterson.pml.trail   writes peterson.pml.short.trail
+  spinward trail --fewest-switches --slice peterson.pml peterson.pml.trail
+  spinward trail --html run.html peterson.pml peterson.pml.trail
 
 The exit code is 1 if the trail shows an error, 0 if it replays without one, and 2 if it does not
 fit the model.";
@@ -42,7 +45,8 @@ const SHORTENING_TIME: Duration = Duration::from_secs(10);
 
 /// Replay a trail, made by spinward or by SPIN, step by step.
 ///
-/// Every step is taken through the model again, and shown with what it changes.
+/// Every step is taken through the model again, and shown with what it changes and who gets messages from whom. The
+/// name of a process stands where another one moved before.
 ///
 /// With --shorten a shorter run to the same error is looked for, towards the last state of the
 /// trail, until it is known that there is none or a limit is hit. It is shown in place of the
@@ -71,6 +75,26 @@ pub struct Args {
     /// Show the moves of the never claim too
     #[arg(long, help_heading = "Output")]
     claim: bool,
+
+    /// Show the run as a sequence chart
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    chart: bool,
+
+    /// Write the run as a sequence chart, an SVG picture
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    msc: Option<PathBuf>,
+
+    /// Write the run as a page for browsers, with chart, steps, source and states
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+
+    /// Put steps that have nothing to do with each other in the order in which processes change least often
+    #[arg(long, help_heading = "What led to the error")]
+    fewest_switches: bool,
+
+    /// Dim the steps that cannot have led to the error (marked with a dot)
+    #[arg(long, help_heading = "What led to the error")]
+    slice: bool,
 
     /// Look for a shorter run to the error at the end of the trail, and show it
     #[arg(long, help_heading = "Shorter runs")]
@@ -126,6 +150,16 @@ impl Fit {
         start.is_some() && confirm(&self.machine, &self.fitted.steps, None, start).is_ok()
     }
 
+    /// By step: whether it makes no difference to what is wrong; none if nothing is.
+    fn dimmed(&self, run: &Run, judged: &[ReportedError], code: u8) -> Result<Vec<bool>, Failure> {
+        if code != EXIT_VIOLATED {
+            return Ok(Vec::new());
+        }
+        let Fitted { steps, cycle_start, .. } = &self.fitted;
+        let cycle = cycle_start.filter(|_| run.violations.is_empty());
+        picture::dimmed(&self.machine, steps, cycle, &watched(judged))
+    }
+
     /// What the run shows that is no error of its last step: formulas that do not hold of it and, if it goes on for
     /// ever, what its labels say. Only these formulas count, if any are given; if SPIN followed one, that one.
     fn judged(&self, model: &Model, asked: &[usize]) -> Vec<ReportedError> {
@@ -156,7 +190,7 @@ impl Fit {
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let result = replayed(args);
     if let (true, Err(failure)) = (args.json, &result) {
-        print(&json_failure(args, failure))?;
+        print(&json::json_failure(args, failure))?;
     }
     result
 }
@@ -167,27 +201,55 @@ fn replayed(args: &Args) -> Result<u8, Failure> {
     let asked = asked(&model, &args.ltl)?;
     let mut fit = read(&model, &args.trail)?;
     let shortened = if args.shorten { shorten(args, &model, &mut fit, &asked)? } else { None };
+    let rearranged = if args.fewest_switches { rearrange(&model, &mut fit, &asked)? } else { None };
     let fitted = &fit.fitted;
     for note in &fitted.notes {
         say(&format!("note: {note}"));
     }
+    let after = |text: &mut String| {
+        text.push_str(&shortened.as_ref().map_or(String::new(), JsonShortened::to_text));
+        text.push_str(&rearranged.as_ref().map_or(String::new(), Rearrangement::to_text));
+    };
     if args.columns.any() && !args.json {
         let code = as_spin(&model, &fit, &asked, &args.columns)?;
-        print(&shortened.map_or(String::new(), |it| it.to_text()))?;
+        let mut text = String::new();
+        after(&mut text);
+        print(&text)?;
         return Ok(code);
     }
-    let told = describe(&fit.machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
+    let mut told = describe(&fit.machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
         .map_err(Failure::internal)?;
     let cycle = fit.cycles();
     let judged = if told.violations.is_empty() { fit.judged(&model, &asked) } else { Vec::new() };
+    let code = exit_code(&told.violations, cycle, &judged);
+    let dimmed = if args.slice { fit.dimmed(&told, &judged, code)? } else { Vec::new() };
+    told.dim(&dimmed);
     let shown = Shown { run: &told, cycle, judged: &judged };
+    let report = Report {
+        machine: &fit.machine,
+        steps: &fitted.steps,
+        cycle_start: fitted.cycle_start,
+        title: &args.model.name(),
+        wrong: code == EXIT_VIOLATED,
+        verdict: &verdict(&model, &shown),
+        notes: &[],
+        dimmed: &dimmed,
+    };
+    if let Some(path) = &args.msc {
+        picture::write_chart(&report, args.claim, path)?;
+    }
+    if let Some(path) = &args.html {
+        picture::write_page(&report, path)?;
+    }
     let text = if args.json {
-        json(args, &model, &shown, shortened, &fitted.notes)
+        json::json(args, &model, &shown, shortened, rearranged, &fitted.notes)
     } else {
-        human(args, &model, &shown) + &shortened.map_or(String::new(), |it| it.to_text())
+        let mut text = human(args, &model, &shown)?;
+        after(&mut text);
+        text
     };
     print(&text)?;
-    Ok(exit_code(&told.violations, cycle, &judged))
+    Ok(code)
 }
 
 /// What there is to tell of a trail.
@@ -214,6 +276,54 @@ fn asked(model: &Model, ltl: &[String]) -> Result<Vec<usize>, Failure> {
         asked.extend(formulas.len() - given..formulas.len());
     }
     Ok(asked)
+}
+
+/// Puts the steps in an order with fewer changes between processes, if there is one that shows the same.
+fn rearrange(
+    model: &Model,
+    fit: &mut Fit,
+    asked: &[usize],
+) -> Result<Option<Rearrangement>, Failure> {
+    let judged = fit.judged(model, asked);
+    let Fit { machine, fitted, .. } = &*fit;
+    let watched = watched(&judged);
+    let found = fewest_switches(machine, &fitted.steps, fitted.cycle_start, &watched)
+        .map_err(Failure::internal)?;
+    let rearrangement = Rearrangement::new(&found);
+    let before = std::mem::replace(&mut fit.fitted.steps, found.steps);
+    let kinds = |judged: &[ReportedError]| judged.iter().map(headline).collect::<Vec<_>>();
+    if kinds(&fit.judged(model, asked)) != kinds(&judged) {
+        fit.fitted.steps = before;
+        let note = "the steps stay in their order: in another one the run would not show the same";
+        fit.fitted.notes.push(note.into());
+        return Ok(None);
+    }
+    Ok(Some(rearrangement))
+}
+
+/// The conditions whose values along a run decide what is wrong with it. Whether it comes through labels does not
+/// depend on the order of steps.
+fn watched(judged: &[ReportedError]) -> Vec<u32> {
+    let by_states = judged.iter().filter(|error| error.kind != "non-progress-cycle");
+    by_states.flat_map(|error| error.watched.watched.clone()).collect()
+}
+
+/// What is to be said of a run, in lines.
+fn verdict(model: &Model, shown: &Shown<'_>) -> Vec<String> {
+    let Shown { run, cycle, judged } = *shown;
+    let listing = Listing::default();
+    let program = &model.program;
+    let wrong = run.violations.iter().map(|violation| {
+        let mut text = listing.violation(program, run, *violation);
+        text.push_str(&listing.origins(program, run, *violation));
+        text.trim_end().to_owned()
+    });
+    let mut lines: Vec<String> = wrong.chain(judged.iter().map(headline)).collect();
+    if lines.is_empty() {
+        let line = if cycle { "the last steps repeat for ever" } else { "a run without an error" };
+        lines.push(line.to_owned());
+    }
+    lines
 }
 
 /// What came of looking for a shorter run.
@@ -320,7 +430,10 @@ pub fn read(model: &Model, path: &Path) -> Result<Fit, Failure> {
     let mut text = Vec::new();
     std::fs::File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut text))
-        .map_err(|problem| Failure::usage(format!("cannot read the trail {name}: {problem}")))?;
+        .map_err(|problem| {
+            let meant = meant_file(path, &problem);
+            Failure::usage(format!("cannot read the trail {name}: {problem}{meant}"))
+        })?;
     if text.len() as u64 > MAX_BYTES {
         return Err(Failure::usage(format!("{name} is too large for a trail")));
     }
@@ -400,16 +513,18 @@ pub fn as_spin(
     Ok(exit_code(&outcome.violations, fit.cycles(), &judged))
 }
 
-fn human(args: &Args, model: &Model, shown: &Shown<'_>) -> String {
+fn human(args: &Args, model: &Model, shown: &Shown<'_>) -> Result<String, Failure> {
     let Shown { run, cycle, judged } = *shown;
-    let listing = Listing { color: args.output.color.stdout(), claim: args.claim };
+    let color = args.output.color.stdout();
+    let listing = Listing { color, claim: args.claim, grouped: true };
     let program = &model.program;
-    let mut text = listing.steps(run);
+    let mut text = if args.chart { picture::chart(run, listing)? } else { listing.steps(run) };
     if run.length == 0 {
         text.push_str("The trail has no steps: this is the initial state.\n");
     }
     for violation in &run.violations {
         text.push_str(&listing.violation(program, run, *violation));
+        text.push_str(&listing.origins(program, run, *violation));
     }
     if cycle {
         text.push_str(match run.cycle_start {
@@ -426,208 +541,5 @@ fn human(args: &Args, model: &Model, shown: &Shown<'_>) -> String {
     }
     text.push_str("\nThe state there:\n");
     text.push_str(&listing.state(program, &run.end));
-    text
-}
-
-#[derive(Serialize)]
-struct JsonTrail<'a> {
-    schema: u32,
-    version: &'static str,
-    model: String,
-    trail: String,
-    verdict: &'static str,
-    length: usize,
-    cycle_start: Option<usize>,
-    errors: Vec<JsonError>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shortened: Option<JsonShortened>,
-    steps: Vec<JsonStep<'a>>,
-    state: JsonState<'a>,
-    notes: &'a [String],
-}
-
-/// The state at the end.
-#[derive(Default, Serialize)]
-struct JsonState<'a> {
-    variables: Vec<JsonVariable>,
-    processes: Vec<JsonProcess<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonVariable {
-    pid: Option<u16>,
-    name: String,
-    value: String,
-}
-
-#[derive(Serialize)]
-struct JsonProcess<'a> {
-    pid: usize,
-    process: &'a str,
-    line: u32,
-    valid_end: bool,
-}
-
-#[derive(Serialize)]
-struct JsonError {
-    kind: &'static str,
-    message: String,
-    file: Option<String>,
-    line: Option<u32>,
-    values: Vec<JsonValue>,
-}
-
-#[derive(Serialize)]
-struct JsonValue {
-    name: String,
-    value: String,
-}
-
-#[derive(Serialize)]
-struct JsonStep<'a> {
-    step: usize,
-    process: &'a str,
-    pid: Option<u16>,
-    claim: bool,
-    file: String,
-    line: u32,
-    statement: &'a str,
-    changes: Vec<JsonChange<'a>>,
-    output: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct JsonChange<'a> {
-    what: &'static str,
-    pid: Option<u16>,
-    name: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
-}
-
-/// What scripts read when there is nothing to replay.
-fn json_failure(args: &Args, failure: &Failure) -> String {
-    let message = match failure.message.as_str() {
-        "" => "the model has errors",
-        message => message,
-    };
-    let report = JsonTrail {
-        schema: 1,
-        version: env!("CARGO_PKG_VERSION"),
-        model: args.model.name(),
-        trail: args.trail.display().to_string(),
-        verdict: "error",
-        length: 0,
-        cycle_start: None,
-        errors: Vec::new(),
-        shortened: None,
-        steps: Vec::new(),
-        state: JsonState::default(),
-        notes: &[message.to_owned()],
-    };
-    to_text(&report)
-}
-
-fn to_text(report: &JsonTrail<'_>) -> String {
-    serde_json::to_string_pretty(report).expect("a trail has nothing that JSON cannot hold") + "\n"
-}
-
-fn json(
-    args: &Args,
-    model: &Model,
-    shown: &Shown<'_>,
-    shortened: Option<JsonShortened>,
-    notes: &[String],
-) -> String {
-    let Shown { run, cycle, judged } = *shown;
-    let program = &model.program;
-    let errors = run.violations.iter().map(|violation| {
-        let span = violation.transition().map(|id| program.transition(id).span);
-        let values = run.values_of(program, *violation).into_iter();
-        JsonError {
-            kind: violation.kind(),
-            message: violation.describe(program),
-            file: span.map(|span| program.source.path(span).display().to_string()),
-            line: span.map(|span| program.source.line(span)),
-            values: values.map(|(name, value)| JsonValue { name, value }).collect(),
-        }
-    });
-    let judged = judged.iter().map(|error| JsonError {
-        kind: error.kind,
-        message: error.message.clone(),
-        file: error.file.clone(),
-        line: error.line,
-        values: Vec::new(),
-    });
-    let errors: Vec<JsonError> = errors.chain(judged).collect();
-    let violated = cycle || !errors.is_empty();
-    let report = JsonTrail {
-        schema: 1,
-        version: env!("CARGO_PKG_VERSION"),
-        model: args.model.name(),
-        trail: args.trail.display().to_string(),
-        verdict: if violated { "violated" } else { "no-error" },
-        length: run.length,
-        cycle_start: run.cycle_start,
-        errors,
-        shortened,
-        steps: run.first.iter().chain(&run.last).map(json_step).collect(),
-        state: json_state(program, &run.end),
-        notes,
-    };
-    to_text(&report)
-}
-
-fn json_state<'a>(program: &'a Program, view: &View) -> JsonState<'a> {
-    let variables = values::variables(program, view).into_iter();
-    let processes = view.processes.iter().enumerate();
-    JsonState {
-        variables: variables
-            .map(|it| JsonVariable { pid: it.process, name: it.name, value: it.value })
-            .collect(),
-        processes: processes
-            .map(|(pid, process)| JsonProcess {
-                pid,
-                process: plain_name(&program.automaton(process.body).name),
-                line: line_of(program, process),
-                valid_end: program.automaton(process.body).state(process.state).end,
-            })
-            .collect(),
-    }
-}
-
-fn json_step(line: &StepLine) -> JsonStep<'_> {
-    JsonStep {
-        step: line.number,
-        process: &line.name,
-        pid: line.process,
-        claim: line.process.is_none(),
-        file: line.file.display().to_string(),
-        line: line.line,
-        statement: &line.statement,
-        changes: line.changes.iter().map(json_change).collect(),
-        output: line.output.as_deref(),
-    }
-}
-
-fn json_change(change: &Change) -> JsonChange<'_> {
-    match change {
-        Change::Set { process, name, before, after } => JsonChange {
-            what: "value",
-            pid: *process,
-            name,
-            before: Some(before),
-            after: Some(after),
-        },
-        Change::Started { process, name } => JsonChange {
-            what: "process-start",
-            pid: Some(*process),
-            name,
-            before: None,
-            after: None,
-        },
-        Change::Ended { process, name } => {
-            JsonChange { what: "process-end", pid: Some(*process), name, before: None, after: None }
-        }
-    }
+    Ok(text)
 }

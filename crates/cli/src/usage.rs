@@ -6,20 +6,14 @@ use std::io::Write as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use spinward::{Error, Report};
 
+use crate::formats::Format;
 use crate::terminal::{self, Failure};
 
 /// Commands that are promised and not there yet.
-const LATER_COMMANDS: [&str; 3] = ["types", "serve", "lsp"];
+const LATER_COMMANDS: [&str; 1] = ["types"];
 
 /// Options that are promised and not there yet, each with its command.
-const LATER_OPTIONS: [(&str, &str); 6] = [
-    ("check", "--disk"),
-    ("check", "--resume"),
-    ("check", "--report"),
-    ("trail", "--msc"),
-    ("trail", "--html"),
-    ("graph", "--states"),
-];
+const LATER_OPTIONS: [(&str, &str); 1] = [("graph", "--states")];
 
 /// Tells what is wrong, or gives the help that was asked for; the exit code.
 pub fn answer(problem: &clap::Error, words: &[OsString]) -> Result<u8, Failure> {
@@ -30,8 +24,12 @@ pub fn answer(problem: &clap::Error, words: &[OsString]) -> Result<u8, Failure> 
         Some(what) => Error::NotAvailable(what),
         None => Error::Usage(in_short(problem)),
     };
-    if wants_json(words) {
-        terminal::print(&(Report::of_error("", &error).to_json() + "\n"))?;
+    // A script may wait for the answer of a check.
+    if words.get(1).is_some_and(|command| command == "check") {
+        let format = Format::asked_for(words.iter().filter_map(|word| word.to_str()));
+        if let Some(text) = format.of_report(&Report::of_error("", &error), &[]) {
+            terminal::print(&text)?;
+        }
     }
     match error {
         Error::NotAvailable(_) => Err(Failure::usage(error.to_string())),
@@ -68,11 +66,4 @@ fn in_short(problem: &clap::Error) -> String {
     let text = problem.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a script waits for the JSON of a check.
-fn wants_json(words: &[OsString]) -> bool {
-    let is_json = |pair: &[OsString]| pair[0] == "--format" && pair[1] == "json";
-    words.get(1).is_some_and(|command| command == "check")
-        && (words.iter().any(|word| word == "--format=json") || words.windows(2).any(is_json))
 }

@@ -14,7 +14,7 @@ fn help_and_version_are_no_errors() {
     for line in help.out.lines() {
         assert!(line.chars().count() <= 100, "too wide: {line}");
     }
-    for command in ["check", "simulate", "trail", "graph", "ltl", "bench"] {
+    for command in ["check", "simulate", "trail", "graph", "ltl", "serve", "bench"] {
         place
             .run(&[command, "--help"])
             .code(0)
@@ -31,7 +31,7 @@ fn mistakes_on_the_command_line_are_told() {
     place.run(&["chekc", "good.pml"]).code(2).err("'check'");
     place.run(&["check"]).code(2).err("MODEL");
     place.run(&["check", "--serach", "dfs", "good.pml"]).code(2).err("'--search'");
-    place.run(&["check", "--search", "bsf", "good.pml"]).code(2).err("there is no search 'bsf'");
+    place.run(&["check", "--search", "bsf", "good.pml"]).code(2).err("did you mean 'bfs'?");
     place.run(&["check", "--memory", "4X", "good.pml"]).code(2).err("512M");
     place.run(&["check", "--time", "soon", "good.pml"]).code(2).err("a number of seconds");
     place
@@ -43,16 +43,7 @@ fn mistakes_on_the_command_line_are_told() {
 #[test]
 fn what_is_not_there_yet_is_told() {
     let place = Place::new();
-    for command in ["types", "serve", "lsp"] {
-        let message = format!("the command '{command}' is not available yet");
-        place.run(&[command, "good.pml"]).code(2).err(&message);
-    }
-    for option in ["--disk=d", "--report=r"] {
-        let (name, _) = option.split_once('=').unwrap_or((option, ""));
-        let message = format!("the option '{name}' is not available yet");
-        place.run(&["check", option, "good.pml"]).code(2).err(&message);
-    }
-    place.run(&["trail", "--msc", "f.svg", "good.pml", "t"]).code(2).err("not available yet");
+    place.run(&["types", "good.pml"]).code(2).err("the command 'types' is not available yet");
     place.run(&["graph", "--states", "good.pml"]).code(2).err("not available yet");
     place.run(&["graph", "--weight", "2", "good.pml"]).code(2).err("unexpected argument");
     for option in ["--weight=2", "--width=2", "--seed=2"] {
@@ -239,7 +230,7 @@ fn a_lossy_search_without_room_ends_with_advice() {
             "A smaller table leaves more room for the stack: --store bitstate --bits 27 --hashes 3",
         );
     place
-        .run(&["check", "--store", "compact", "--memory", "15M", "wide.pml"])
+        .run(&["check", "--store", "compact", "--memory", "18M", "wide.pml"])
         .code(3)
         .out("the table of states was full")
         .out("--store bitstate --hashes 3");
@@ -267,7 +258,7 @@ fn file_problems_are_told() {
     for command in ["check", "simulate"] {
         place.run(&[command, "nowhere.pml"]).code(2).err("nowhere.pml");
         place.run(&[command, "folder.pml"]).code(2).err("directory");
-        place.run(&[command, "empty.pml"]).code(2).err("error: ");
+        place.run(&[command, "empty.pml"]).code(2).err("error[");
         place.run(&[command, "latin1.pml"]).code(2).err("UTF-8");
     }
     place.run(&["trail", "good.pml", "nowhere.trail"]).code(2).err("nowhere.trail");
@@ -524,7 +515,7 @@ fn a_trail_is_shortened() {
         .out("shortened from 62 to 3 steps: no run to this error is shorter.")
         .out("The run is in m.pml.short.trail.");
     assert_eq!(place.read("m.pml.trail"), long, "the trail stays as it is");
-    place.run(&["trail", "m.pml", "m.pml.short.trail"]).code(1).out("3  P(0)");
+    place.run(&["trail", "m.pml", "m.pml.short.trail"]).code(1).out("1  P(0)");
 
     // Once more there is nothing to gain, and nothing is written.
     let said = place.run(&["trail", "--shorten", "m.pml", "m.pml.short.trail"]).code(1);

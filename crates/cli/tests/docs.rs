@@ -127,13 +127,14 @@ fn steady(text: &str) -> String {
 }
 
 fn steady_line(line: &str) -> String {
-    const FIGURES: [&str; 7] = [
+    const FIGURES: [&str; 8] = [
         "bytes_per_state",
         "peak_memory",
         "states_per_second",
         "load",
         "search",
         "total",
+        "seconds",
         "threads",
     ];
     if let Some((before, after)) = line.split_once(" in memory, ") {

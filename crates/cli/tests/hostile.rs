@@ -133,10 +133,10 @@ fn huge_files() {
     check(lines(HUGE / 15, |i| format!("byte v{i};")), 2, "words after macro expansion");
     check(format!("init {{ {} }}", "skip;".repeat(HUGE / 5)), 2, "words after macro expansion");
     let garbage = (0..HUGE as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 25) as u8 % 95 + 32);
-    check(garbage.collect::<Vec<u8>>(), 2, "error: ");
+    check(garbage.collect::<Vec<u8>>(), 2, "error[");
     check("foo ".repeat(HUGE / 4), 2, "words after macro expansion");
-    check("x".repeat(HUGE), 2, "error: ");
-    check("\"".repeat(HUGE), 2, "error: ");
+    check("x".repeat(HUGE), 2, "error[");
+    check("\"".repeat(HUGE), 2, "error[");
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn includes_without_end() {
 fn macros_without_end() {
     let doubling = lines(40, |i| format!("#define A{} A{i} A{i}", i + 1));
     check(format!("{doubling} init {{ int x = A40 1 }}"), 2, "words after macro expansion");
-    check("#define A A A\ninit { A }", 2, "error: ");
+    check("#define A A A\ninit { A }", 2, "error[");
     let nested = nested("#define F(x) x + x\ninit { int x = ", "F(", "1", ")", " }");
-    check(nested, 2, "error: ");
+    check(nested, 2, "error[");
 }
 
 #[test]
@@ -220,8 +220,8 @@ fn large_states() {
     check("byte a[1000000]; init { a[999999] = 1; assert(a[0] == 0) }", 0, "verified");
     check("byte a[2147483647]; init { skip }", 2, "too large");
     check("byte a[2147483648]; init { skip }", 2, "too large");
-    check("byte a[-1]; init { skip }", 2, "error: ");
-    check("byte a[0]; init { skip }", 2, "error: ");
+    check("byte a[-1]; init { skip }", 2, "error[");
+    check("byte a[0]; init { skip }", 2, "error[");
     check("chan c = [2147483647] of { int }; init { skip }", 2, "channel");
     let channels = lines(300, |i| format!("chan c{i} = [1] of {{ byte }};"));
     check(format!("{channels} init {{ skip }}"), 2, "more than 255 channels");

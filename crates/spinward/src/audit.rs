@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use spinward_machine::Violation;
 use spinward_search::Place;
@@ -16,7 +17,7 @@ use crate::report::{ReasonCode, Report, ReportedError, Verdict};
 use crate::{Error, run};
 
 /// What came of the same check with and without all that leaves out states.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Audit {
     /// The runs; the first leaves out nothing.
     pub runs: Vec<AuditRun>,
@@ -25,7 +26,7 @@ pub struct Audit {
 }
 
 /// One run of an audit, to its end and not only to the first error.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditRun {
     /// Whether partial-order reduction was in effect.
     pub por: bool,

@@ -1,6 +1,7 @@
 //! What to check and how.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub struct Check<'a> {
     pub(crate) engine: Option<Engine>,
     pub(crate) threads: Option<usize>,
     pub(crate) memory: Option<u64>,
+    /// Where states are kept that do not fit into memory, and whether some are there already.
+    pub(crate) disk: Option<(PathBuf, bool)>,
     pub(crate) max_depth: Option<u64>,
     pub(crate) max_states: Option<u64>,
     pub(crate) time: Option<Duration>,
@@ -80,6 +83,7 @@ impl<'a> Check<'a> {
             engine: None,
             threads: None,
             memory: None,
+            disk: None,
             max_depth: None,
             max_states: None,
             time: None,
@@ -199,6 +203,20 @@ impl<'a> Check<'a> {
         self
     }
 
+    /// Keeps states in this folder, which is made, when they do not fit into memory any more; for [`Search::Bfs`] and
+    /// [`Search::Astar`]. What is there afterwards is for [`Check::resume`], or to be [removed](crate::disk::remove).
+    pub fn disk(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.disk = Some((folder.into(), false));
+        self
+    }
+
+    /// Goes on with a check that was begun by [`Check::disk`] in this folder and did not come to its end. It must ask
+    /// for the same.
+    pub fn resume(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.disk = Some((folder.into(), true));
+        self
+    }
+
     /// Looks only at runs of at most so many steps.
     pub fn max_depth(mut self, steps: u64) -> Self {
         self.max_depth = Some(steps);
@@ -283,6 +301,7 @@ impl<'a> Check<'a> {
             engine: self.engine,
             threads: self.threads,
             memory: self.memory,
+            disk: self.disk.clone(),
             max_depth: self.max_depth,
             max_states: self.max_states,
             time: self.time,

@@ -49,10 +49,11 @@
 
 mod audit;
 mod check;
+pub mod disk;
 mod error;
 mod known_run;
 mod lossy;
-mod memory;
+pub mod memory;
 mod model;
 pub mod options;
 mod plan;
@@ -69,11 +70,11 @@ pub use known_run::KnownRun;
 pub use model::Model;
 pub use options::{Engine, Fairness, Guide, Optimize, Por, Property, Search, Store};
 pub use report::{
-    Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
-    Statistics, Unreached, Verdict,
+    CheckedProperty, Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError,
+    Seconds, Statistics, Unreached, Verdict,
 };
 pub use shorten::{Shorten, Shortened};
-pub use spinward_search::Progress;
+pub use spinward_search::{Counts, Progress};
 
 /// The examples of the book.
 #[cfg(doctest)]

@@ -14,7 +14,7 @@ fn reserve(allowed: u64) -> u64 {
 }
 
 /// Bytes for a search, of those allowed, beside what the program itself uses.
-pub fn for_search(allowed: u64, own: u64) -> u64 {
+pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
     // The allocator needs some room too.
     allowed.saturating_sub(own + reserve(allowed)) / 32 * 31
 }

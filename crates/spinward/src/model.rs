@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spinward_program::Program;
-use spinward_promela::{Diagnostic, Loaded, Options, SourceMap};
+use spinward_promela::suggest::meant_file;
+use spinward_promela::{Code, Diagnostic, Loaded, Options, SourceMap, Span};
 use spinward_property::Automaton;
+use spinward_property::hoa::HoaError;
 
 use crate::Error;
 
@@ -43,7 +45,8 @@ impl Model {
     /// propositions are expressions about the model.
     pub fn load_with_claim(path: &Path, claim: &Path, options: &Options) -> Result<Self, Error> {
         let text = std::fs::read_to_string(claim).map_err(|problem| {
-            Error::Usage(format!("cannot read the claim {}: {problem}", claim.display()))
+            let meant = meant_file(claim, &problem);
+            Error::Usage(format!("cannot read the claim {}: {problem}{meant}", claim.display()))
         })?;
         if !text.trim_start().starts_with("HOA:") {
             let given = Some((claim.to_owned(), text));
@@ -54,9 +57,8 @@ impl Model {
             }
             return Ok(model);
         }
-        let (automaton, atoms) = spinward_property::hoa::read(&text).map_err(|problem| {
-            Error::Usage(format!("{}:{}: {}", claim.display(), problem.line, problem.reason))
-        })?;
+        let (automaton, atoms) = spinward_property::hoa::read(&text)
+            .map_err(|problem| bad_automaton(claim, text, &problem))?;
         let model = Self::load(path, &Options { atoms, ..options.clone() })?;
         Ok(Self { claim: Some(Arc::new(automaton)), ..model })
     }
@@ -88,4 +90,14 @@ impl Model {
             load_time: start.elapsed(),
         })
     }
+}
+
+/// Tells what is wrong with the text of an automaton.
+fn bad_automaton(path: &Path, text: String, problem: &HoaError) -> Error {
+    let mut source = SourceMap::default();
+    let file = source.add_file(path.to_owned(), text, None);
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let span = Span::new(file, offset(problem.at.start), offset(problem.at.end));
+    let diagnostic = Diagnostic::new(Code::BadAutomaton, span, problem.reason.clone());
+    Error::Model { source_map: Arc::new(source), diagnostics: vec![diagnostic] }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use spinward_promela::suggest::nearest;
+
 use crate::Error;
 
 /// How far a state is from an error: one of [`spinward_guide::GUIDES`], perhaps with an argument.
@@ -40,8 +42,12 @@ macro_rules! named {
             fn from_str(text: &str) -> Result<Self, Error> {
                 Self::ALL.iter().copied().find(|it| it.name() == text).ok_or_else(|| {
                     let names: Vec<_> = Self::ALL.iter().map(|it| it.name()).collect();
+                    let meant = match nearest(text, names.iter().copied()) {
+                        Some(meant) => format!("did you mean '{meant}'? It"),
+                        None => "it".to_owned(),
+                    };
                     Error::Usage(format!(
-                        "there is no {} '{text}'; it is one of: {}",
+                        "there is no {} '{text}'; {meant} is one of: {}",
                         $what,
                         names.join(", ")
                     ))
@@ -197,6 +203,7 @@ mod tests {
         }
         let error = "bsf".parse::<Search>().unwrap_err();
         assert_eq!(error.exit_code(), 2);
-        assert!(error.to_string().starts_with("there is no search 'bsf'"));
+        let start = "there is no search 'bsf'; did you mean 'bfs'? It is one of: auto, sweep";
+        assert!(error.to_string().starts_with(start), "{error}");
     }
 }

@@ -4,6 +4,7 @@ use spinward_machine::Options;
 use spinward_program::Program;
 use spinward_program::ir::{Automaton, BodyId, Formula};
 use spinward_program::optimize::Pass;
+use spinward_promela::suggest::nearest;
 use spinward_search::Keep;
 use spinward_search::directed::best_first::Rank;
 use spinward_search::emptiness::scc::Order;
@@ -191,7 +192,9 @@ fn find_claim(model: &Model, text: &str) -> Result<Task, Error> {
         let known = if names.is_empty() {
             "the model has none".into()
         } else {
-            format!("the model has: {}", names.join(", "))
+            let meant = nearest(text, names.iter().map(String::as_str));
+            let meant = meant.map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
+            format!("{meant}the model has: {}", names.join(", "))
         };
         return Err(Error::Usage(format!(
             "no ltl property or never claim is named '{text}'; {known} (as a formula: '({text})')"
@@ -222,6 +225,10 @@ pub(crate) enum Algorithm {
     Lossy(TableOptions),
     Transactions,
     BestFirst(Search, Rank),
+    /// Breadth-first with states on disk.
+    ExternalBfs,
+    /// A* with states on disk.
+    ExternalAstar,
     /// With this weight.
     Ida(f64),
     PartialIda(f64, TableOptions),
@@ -285,6 +292,7 @@ impl Algorithm {
     fn has_guide(self) -> bool {
         match self {
             Self::BestFirst(..)
+            | Self::ExternalAstar
             | Self::Ida(_)
             | Self::PartialIda(..)
             | Self::Beam(_)
@@ -293,6 +301,7 @@ impl Algorithm {
             Self::Sweep
             | Self::Dfs
             | Self::Bfs
+            | Self::ExternalBfs
             | Self::Stateless
             | Self::Lossy(_)
             | Self::Transactions
@@ -390,6 +399,7 @@ impl Method {
             Some(_) => Search::Auto,
         };
         let algorithm = match search {
+            _ if check.disk.is_some() => on_disk(check)?,
             Search::Auto | Search::Dfs if transactions => {
                 match why_all_moves(check, Algorithm::Dfs) {
                     Some(_) => Algorithm::Dfs,
@@ -438,9 +448,11 @@ impl Method {
         let all_cores =
             || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let threads = match algorithm {
-            Algorithm::Sweep | Algorithm::Bfs | Algorithm::Swarm(..) => {
-                check.threads.unwrap_or_else(all_cores)
-            }
+            Algorithm::Sweep
+            | Algorithm::Bfs
+            | Algorithm::ExternalBfs
+            | Algorithm::ExternalAstar
+            | Algorithm::Swarm(..) => check.threads.unwrap_or_else(all_cores),
             // Others expand states that may never be needed, so they must be asked for.
             Algorithm::BestFirst(..) => check.threads.unwrap_or(1),
             _ => 1,
@@ -480,7 +492,8 @@ impl Method {
     pub fn search(&self) -> Search {
         match self.algorithm {
             Algorithm::Sweep => Search::Sweep,
-            Algorithm::Bfs => Search::Bfs,
+            Algorithm::Bfs | Algorithm::ExternalBfs => Search::Bfs,
+            Algorithm::ExternalAstar => Search::Astar,
             Algorithm::Dfs
             | Algorithm::Stateless
             | Algorithm::Lossy(_)
@@ -506,6 +519,8 @@ impl Method {
             | Algorithm::Dfs
             | Algorithm::Transactions
             | Algorithm::BestFirst(..)
+            | Algorithm::ExternalBfs
+            | Algorithm::ExternalAstar
             | Algorithm::Ida(_)
             | Algorithm::Beam(_)
             | Algorithm::Hill => match self.keep {
@@ -545,6 +560,31 @@ fn fits_search(check: &Check<'_>) -> Result<(), Error> {
         )));
     }
     Ok(())
+}
+
+/// The search that keeps states on disk; refuses what it cannot be asked for with.
+fn on_disk(check: &Check<'_>) -> Result<Algorithm, Error> {
+    let usage = |text: &str| Err(Error::Usage(text.into()));
+    if check.store.is_some() {
+        return usage(
+            "on disk states are kept in a form of its own, so that --store has no meaning with --disk",
+        );
+    }
+    if check.por == Some(Por::Transactions) {
+        return usage(
+            "transactions are followed depth first, in memory; leave out --disk or --por transactions",
+        );
+    }
+    if check.audit {
+        return usage("an audit runs several searches in memory; leave out --disk or --audit");
+    }
+    match check.search {
+        Search::Auto | Search::Bfs => Ok(Algorithm::ExternalBfs),
+        Search::Astar => Ok(Algorithm::ExternalAstar),
+        search => Err(Error::Usage(format!(
+            "the search '{search}' keeps all states in memory; use --disk with --search bfs or astar"
+        ))),
+    }
 }
 
 /// Refuses what transactions cannot be searched with.

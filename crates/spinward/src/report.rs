@@ -1,7 +1,10 @@
 //! What a check found, as people and scripts read it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use spinward_machine::{Options, Step, Violation};
 use spinward_promela::{Diagnostic, SourceMap};
@@ -10,9 +13,10 @@ use crate::Error;
 use crate::audit::Audit;
 
 /// What a check found. Its JSON is an interface: fields may be added, not changed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// The version of this format.
+    #[schemars(extend("const" = 1))]
     pub schema: u32,
     /// The version of Spinward.
     pub version: &'static str,
@@ -24,6 +28,8 @@ pub struct Report {
     pub complete: bool,
     /// Why not everything was looked at.
     pub reasons: Vec<Reason>,
+    /// What was checked, each with its answer; empty if there was no check.
+    pub properties: Vec<CheckedProperty>,
     /// What is wrong: one example of each kind at each place.
     pub errors: Vec<ReportedError>,
     /// What was counted.
@@ -48,6 +54,9 @@ pub struct Report {
     /// What an audit found, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
+    /// The folder from which another check can go on, if a limit ended this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumable: Option<PathBuf>,
     /// Where what is in effect is not what was asked for.
     pub notes: Vec<String>,
     /// Statements that no run comes to; only known if everything was looked at.
@@ -69,6 +78,7 @@ impl Report {
             verdict: Verdict::Error,
             complete: false,
             reasons: vec![Reason { code: ReasonCode::Error, message: error.to_string() }],
+            properties: Vec::new(),
             errors: Vec::new(),
             statistics: Statistics::default(),
             search: "none",
@@ -80,6 +90,7 @@ impl Report {
             recommendation: None,
             audit: None,
             explanation: None,
+            resumable: None,
             notes: Vec::new(),
             unreached: Vec::new(),
             diagnostics: match error {
@@ -104,14 +115,34 @@ impl Report {
         }
     }
 
+    /// The JSON schema of reports, made from their types.
+    pub fn json_schema() -> String {
+        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let schema = generator.into_root_schema_for::<Self>();
+        serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n"
+    }
+
     /// As JSON, in lines for people to read.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a report has nothing that JSON cannot hold")
     }
 }
 
+/// What one search of a check was about.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CheckedProperty {
+    /// As people call it: `safety`, `ltl NAME`, ...
+    pub name: String,
+    /// The answer of this search.
+    pub verdict: Verdict,
+    /// Which of the errors it found, counted from 0.
+    pub errors: Vec<usize>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
 /// The answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Everything was looked at and nothing is wrong.
@@ -125,7 +156,7 @@ pub enum Verdict {
 }
 
 /// Why not everything was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reason {
     /// For scripts.
     pub code: ReasonCode,
@@ -134,7 +165,7 @@ pub struct Reason {
 }
 
 /// Why not everything was looked at, for scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReasonCode {
     /// As many errors were found as were asked for.
@@ -151,6 +182,8 @@ pub enum ReasonCode {
     Interrupt,
     /// More states than can be numbered.
     Numbers,
+    /// A file that cannot be read or written, or is not as it was written.
+    Disk,
     /// The search looks at a part only.
     LeftOut,
     /// A store that may take new states for known ones.
@@ -164,7 +197,7 @@ pub enum ReasonCode {
 }
 
 /// How a search with a lossy store can miss less.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     /// For people.
     pub message: String,
@@ -177,9 +210,13 @@ pub struct Recommendation {
 }
 
 /// Something wrong.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReportedError {
-    /// As scripts know it: `assertion`, `invalid-end-state`, ...
+    /// As scripts know it.
+    #[schemars(extend("enum" = [
+        "assertion", "invalid-end-state", "invariant", "never-claim", "acceptance-cycle", "non-progress-cycle",
+        "trace", "runtime"
+    ]))]
     pub kind: &'static str,
     /// What is violated: the text of an assertion or invariant, the name of a claim.
     pub property: String,
@@ -217,7 +254,7 @@ pub struct ReportedError {
 }
 
 /// What was counted, over all searches of a check.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Statistics {
     /// States visited.
     pub states: u64,
@@ -246,7 +283,7 @@ pub struct Statistics {
     pub bytes_per_state: f64,
     /// The most bytes in use at a time, the program itself included.
     pub peak_memory: u64,
-    /// Bytes written to disk.
+    /// The most bytes on disk at a time.
     pub disk_bytes: u64,
     /// Where the time went.
     pub seconds: Seconds,
@@ -264,7 +301,7 @@ pub struct Statistics {
 }
 
 /// Where the time went.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Seconds {
     /// Reading the model.
     pub load: f64,
@@ -277,9 +314,12 @@ pub struct Seconds {
 }
 
 /// Something wrong with the text of a model, or dubious in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReportedDiagnostic {
+    /// Which rule it is about, as `spinward explain` knows it.
+    pub code: &'static str,
     /// `error` or `warning`.
+    #[schemars(extend("enum" = ["error", "warning"]))]
     pub severity: &'static str,
     /// In words.
     pub message: String,
@@ -299,6 +339,7 @@ impl ReportedDiagnostic {
     pub(crate) fn new(source: &SourceMap, diagnostic: &Diagnostic) -> Self {
         let position = diagnostic.span.map(|span| source.position(span));
         Self {
+            code: diagnostic.code.name(),
             severity: if diagnostic.is_error() { "error" } else { "warning" },
             message: diagnostic.message.clone(),
             file: diagnostic.span.map(|span| source.path(span).display().to_string()),
@@ -311,7 +352,7 @@ impl ReportedDiagnostic {
 }
 
 /// A statement that no run comes to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unreached {
     /// The process type.
     pub proctype: String,

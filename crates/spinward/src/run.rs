@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use spinward_guide::Subject;
+use spinward_guide::{Subject, Unguided};
 use spinward_machine::system::length;
 use spinward_machine::{Machine, Options, Quotient, Scratch, System, Violation};
 use spinward_program::Program;
@@ -21,7 +21,9 @@ use spinward_program::optimize::{Watched, optimize_by};
 use spinward_program::symmetry::{self, NotSymmetric, keep_constants};
 use spinward_search::bfs::{bfs, bfs_of_less};
 use spinward_search::dfs::dfs;
+use spinward_search::directed::Directed;
 use spinward_search::directed::swarm::{SEARCHES, swarm};
+use spinward_search::external::{external, external_of_less};
 use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
@@ -32,13 +34,14 @@ use spinward_store::{Omissions, Table, trim};
 
 use crate::Error;
 use crate::check::Check;
+use crate::disk::Disk;
 use crate::lossy::{TableOptions, describe, recommend};
 use crate::memory;
 use crate::options::{Engine, Por, Search};
 use crate::plan::{Algorithm, Judge, Method, Plan, Task};
 use crate::report::{
-    Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError, Seconds,
-    Statistics, Verdict,
+    CheckedProperty, Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError,
+    Seconds, Statistics, Verdict,
 };
 use crate::unreached::unreached;
 use crate::words::{counted, thousands};
@@ -58,13 +61,16 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let own = memory::own_memory();
     let allowed = check.memory.unwrap_or_else(memory::default_budget);
     let mut progress = check.progress.take();
+    let disk = Disk::of(&check)?;
     let mut running = Running {
+        disk,
         start,
         own,
         allowed,
         budget: memory::for_search(allowed, own),
         many: plan.tasks.len() > 1,
         check,
+        properties: Vec::new(),
         errors: Vec::new(),
         places: HashSet::new(),
         reasons: Vec::new(),
@@ -78,6 +84,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         reduced: false,
         symmetric: false,
         ruled_out: false,
+        resumable: false,
         most_omissions: 0.0,
         recommendation: None,
     };
@@ -87,6 +94,16 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         }
     };
     for task in &mut plan.tasks {
+        let begun = Begun::of(&running);
+        if running.is_over() {
+            running.properties.push(CheckedProperty {
+                name: task.name.clone(),
+                verdict: Verdict::Incomplete,
+                errors: Vec::new(),
+                seconds: 0.0,
+            });
+            continue;
+        }
         if let Some(broken) = running.run_task(task, &mut progress)? {
             running.note_broken_claim(broken);
             // What that search has freed shall not count beside the next.
@@ -94,11 +111,23 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
             task.options.exclusive = false;
             running.run_task(task, &mut progress)?;
         }
-        if running.is_over() {
-            break;
-        }
+        running.answer(task, begun);
     }
     Ok(running.finish(plan))
+}
+
+/// What there was before a search began.
+struct Begun {
+    at: Instant,
+    errors: usize,
+    reasons: usize,
+}
+
+impl Begun {
+    fn of(running: &Running<'_>) -> Self {
+        let Running { errors, reasons, .. } = running;
+        Self { at: Instant::now(), errors: errors.len(), reasons: reasons.len() }
+    }
 }
 
 /// What a search works on.
@@ -121,6 +150,8 @@ type Lost = (TableOptions, Table, Omissions);
 /// The state of a check between its searches.
 struct Running<'a> {
     check: Check<'a>,
+    /// Where states are kept that do not fit into memory.
+    disk: Option<Disk>,
     method: Method,
     /// The search that found the errors, or that found none.
     shown: Search,
@@ -137,6 +168,7 @@ struct Running<'a> {
     budget: u64,
     /// Whether there is more than one search.
     many: bool,
+    properties: Vec<CheckedProperty>,
     errors: Vec<ReportedError>,
     /// What `errors` has; what is wrong with a property also by its name.
     places: HashSet<(Place, Option<String>)>,
@@ -151,6 +183,8 @@ struct Running<'a> {
     symmetric: bool,
     /// Whether a guide showed of states that nothing can go wrong from there.
     ruled_out: bool,
+    /// Whether a limit ended a search that can go on later.
+    resumable: bool,
     /// What the lossy search that lost most probably lost.
     most_omissions: f64,
     recommendation: Option<Recommendation>,
@@ -241,6 +275,18 @@ impl Running<'_> {
         Ok(None)
     }
 
+    /// Notes the answer of a search. One that met only errors that are known already says nothing of its own property.
+    fn answer(&mut self, task: &Task, begun: Begun) {
+        let errors: Vec<usize> = (begun.errors..self.errors.len()).collect();
+        let verdict = match (errors.is_empty(), self.reasons.len() == begun.reasons) {
+            (false, _) => Verdict::Violated,
+            (true, true) => Verdict::Verified,
+            (true, false) => Verdict::Incomplete,
+        };
+        let seconds = begun.at.elapsed().as_secs_f64();
+        self.properties.push(CheckedProperty { name: task.name.clone(), verdict, errors, seconds });
+    }
+
     /// Notes how long a search has taken, besides what making guides took, which was so much before.
     fn note_search_time(&mut self, started: Instant, made: f64) {
         let seconds = &mut self.statistics.seconds;
@@ -297,7 +343,11 @@ impl Running<'_> {
             Algorithm::Dfs | Algorithm::Transactions => dfs(system, scratch, request, progress),
             Algorithm::Bfs if less => bfs_of_less(system, whole, scratch, request, progress),
             Algorithm::Bfs => bfs(system, scratch, request, progress),
+            Algorithm::ExternalBfs => {
+                return Ok((self.on_disk(system, scratch, systems, request, progress)?, None));
+            }
             Algorithm::BestFirst(..)
+            | Algorithm::ExternalAstar
             | Algorithm::Ida(_)
             | Algorithm::PartialIda(..)
             | Algorithm::Beam(_)
@@ -322,6 +372,40 @@ impl Running<'_> {
             }
         };
         Ok((outcome, lost))
+    }
+
+    /// Searches breadth-first with states on disk.
+    fn on_disk<S: System, W: System>(
+        &mut self,
+        system: &S,
+        scratch: &mut S::Scratch,
+        Systems { whole, less, reduces, .. }: Systems<'_, W>,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Outcome, Error> {
+        let stages = self.disk.as_mut().map(|disk| &mut disk.stages);
+        let stages = stages.ok_or_else(|| Error::Internal("no folder for states".into()))?;
+        let directed = Directed { guide: &Unguided, bound: None };
+        let whole = (whole, directed);
+        let (outcome, _) = if !less {
+            external(system, scratch, request, directed, stages, progress)
+        } else if reduces {
+            let reduced = (&Reduced(system), directed);
+            external_of_less(reduced, whole, scratch, request, stages, progress)
+        } else {
+            external_of_less((system, directed), whole, scratch, request, stages, progress)
+        };
+        self.check_disk(outcome)
+    }
+
+    /// Refuses to go on if nothing could be done with what is on disk.
+    fn check_disk(&mut self, outcome: Outcome) -> Result<Outcome, Error> {
+        let Some(disk) = &self.disk else { return Ok(outcome) };
+        self.statistics.disk_bytes = disk.stages.bytes;
+        match &disk.stages.failure {
+            Some(failure) if outcome.counts.states == 0 => Err(Error::Usage(failure.to_string())),
+            _ => Ok(outcome),
+        }
     }
 
     /// The table of each of so many searches that share the memory.
@@ -487,10 +571,15 @@ impl Running<'_> {
                 ReasonCode::Errors,
                 match check.errors {
                     1 => "the search ended with the first error".into(),
-                    errors => format!("the search ended with {errors} errors"),
+                    errors => format!("the search ended with {}", counted(errors as u64, "error")),
                 },
             ),
             Some(Stopped::LeftOut(states)) => (ReasonCode::LeftOut, self.left_out(states)),
+            Some(Stopped::Limit(Limit::Disk)) => {
+                let failure = self.disk.as_ref().and_then(|it| it.stages.failure.as_ref());
+                let why = failure.map_or("the disk failed".into(), ToString::to_string);
+                (ReasonCode::Disk, why)
+            }
             Some(Stopped::Limit(limit)) => {
                 why_stopped(limit, check.max_states, check.time, self.allowed)
             }
@@ -509,7 +598,16 @@ impl Running<'_> {
             _ => String::new(),
         };
         let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
-        self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}") });
+        let resumable = self.disk.as_ref().filter(|_| !covered.is_empty());
+        let next = resumable.map_or(String::new(), |disk| match disk.stages.failure {
+            Some(spinward_disk::Error::Damaged { .. }) => String::new(),
+            _ => format!(
+                "; the same command with --resume {} in place of --disk goes on",
+                disk.path.display()
+            ),
+        });
+        self.resumable |= resumable.is_some();
+        self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}{next}") });
     }
 
     /// What a search that looks at a part only left out.
@@ -627,6 +725,9 @@ impl Running<'_> {
         statistics.states_per_second =
             statistics.states as f64 / statistics.seconds.search.max(1e-9);
         let seen_all = !self.reasons.iter().any(|it| it.code != ReasonCode::NotChecked);
+        // What was tried before is not known any more.
+        let resumed = self.disk.as_ref().is_some_and(|disk| disk.stages.resumed);
+        let resumable = self.disk.filter(|_| self.resumable).map(|disk| disk.path);
         let claims: Vec<_> = plan.tasks.iter().filter_map(|task| task.options.claim).collect();
         Report {
             schema: Report::SCHEMA,
@@ -635,6 +736,7 @@ impl Running<'_> {
             verdict,
             complete,
             reasons: self.reasons,
+            properties: self.properties,
             errors: self.errors,
             statistics: self.statistics,
             search: self.shown.name(),
@@ -646,13 +748,14 @@ impl Running<'_> {
             optimize: if self.method.optimizes.is_some() { "full" } else { "none" },
             recommendation: self.recommendation,
             audit: None,
+            resumable,
             notes: self.method.notes,
             diagnostics: model
                 .warnings
                 .iter()
                 .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
                 .collect(),
-            unreached: if seen_all && !self.tried.is_empty() && !self.ruled_out {
+            unreached: if seen_all && !self.tried.is_empty() && !self.ruled_out && !resumed {
                 unreached(&model.program, &self.tried, &claims)
             } else {
                 Vec::new()
@@ -745,9 +848,10 @@ pub(crate) fn why_stopped(
             (ReasonCode::Time, format!("the time of {seconds} s was over"))
         }
         Limit::Memory => {
-            let megabytes = memory.div_ceil(1 << 20);
+            let megabytes = thousands(memory.div_ceil(1 << 20));
             (ReasonCode::Memory, format!("the memory of {megabytes} MB was used up"))
         }
+        Limit::Disk => (ReasonCode::Disk, "states could not be kept on disk".into()),
         Limit::Interrupt => (ReasonCode::Interrupt, "the search was interrupted".into()),
         Limit::Table => (ReasonCode::Memory, "the table of states was full".into()),
         Limit::Numbers => {

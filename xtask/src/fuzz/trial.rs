@@ -167,7 +167,7 @@ fn tell(model: &Model, trail: &Trail, violation: Violation) {
         _ => run.violations.contains(&violation),
     };
     assert!(shows, "the trail has no {violation:?}");
-    let listing = Listing { color: false, claim: true };
+    let listing = Listing { claim: true, grouped: true, ..Listing::default() };
     listing.steps(&run);
     listing.violation(program, &run, violation);
     listing.state(program, &run.end);

@@ -6,7 +6,7 @@
 
 use spinward_program::formula::{Atoms, formula, too_large};
 use spinward_promela::ast::{ChannelTest, Expr, ExprKind};
-use spinward_promela::{Diagnostic, Options, SourceMap, parser, preprocess, pretty};
+use spinward_promela::{Code, Diagnostic, Options, SourceMap, parser, preprocess, pretty};
 use spinward_property::{Formula, MAX_ATOMS};
 
 use crate::args::OutputArgs;
@@ -81,7 +81,7 @@ impl Propositions {
         let most = MAX_ATOMS as usize;
         if self.names.len() > most && known <= most {
             let problem = format!("there can be {MAX_ATOMS} propositions, and here are more");
-            self.diagnostics.push(Diagnostic::error(expr.span, problem));
+            self.diagnostics.push(Diagnostic::new(Code::FormulaTooLarge, expr.span, problem));
         }
         self.diagnostics.extend(too_large(&formula, expr.span));
         formula
@@ -90,13 +90,17 @@ impl Propositions {
     /// Notes what a model's names would not be needed for to see that it is wrong.
     fn look_through(&mut self, expr: &Expr) {
         let problem = match &expr.kind {
-            ExprKind::Run { .. } => Some("a formula cannot start a process"),
-            ExprKind::TemporalUnary(..) | ExprKind::TemporalBinary(..) => {
-                Some("a value is wanted here, not a temporal formula")
+            ExprKind::Run { .. } => {
+                Some((Code::RunInExpression, "a formula cannot start a process"))
             }
+            ExprKind::TemporalUnary(..) | ExprKind::TemporalBinary(..) => Some((
+                Code::TemporalOutsideFormula,
+                "a value is wanted here, not a temporal formula",
+            )),
             _ => None,
         };
-        self.diagnostics.extend(problem.map(|text| Diagnostic::error(expr.span, text)));
+        let problem = problem.map(|(code, text)| Diagnostic::new(code, expr.span, text));
+        self.diagnostics.extend(problem);
         expr.for_each_operand(&mut |operand| self.look_through(operand));
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use clap::ValueEnum;
+use spinward_promela::suggest::nearest;
 use spinward_property::Formula;
 use spinward_property::patterns::{Letters, Nesting, Pattern, Property, Scope};
 
@@ -77,7 +78,9 @@ fn scope(name: &str) -> Result<Scope, String> {
 fn named<T: Copy + Display>(what: &str, name: &str, all: &[T]) -> Result<T, String> {
     all.iter().copied().find(|it| it.to_string() == name).ok_or_else(|| {
         let names: Vec<String> = all.iter().map(T::to_string).collect();
-        format!("there is no {what} '{name}'; there are {}", names.join(", "))
+        let meant = nearest(name, names.iter().map(String::as_str));
+        let meant = meant.map_or(String::new(), |meant| format!(" did you mean '{meant}'?"));
+        format!("there is no {what} '{name}';{meant} there are {}", names.join(", "))
     })
 }
 

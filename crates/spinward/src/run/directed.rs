@@ -11,6 +11,7 @@ use spinward_search::directed::hill::hill;
 use spinward_search::directed::ida::{ida, ida_of_less, partial_ida};
 use spinward_search::directed::random::random;
 use spinward_search::directed::{Directed, Range};
+use spinward_search::external::{Stages, external, external_of_less};
 use spinward_search::reduced::Reduced;
 use spinward_search::{Limits, Outcome, Progress, Request};
 use spinward_trail::replay;
@@ -73,9 +74,11 @@ impl Running<'_> {
                 scratch,
                 systems,
                 request,
+                self.disk.as_mut().map(|disk| &mut disk.stages),
                 progress,
             )?,
         };
+        let outcome = self.check_disk(outcome)?;
         self.note_range(range);
         let left = outcome.counts.states.saturating_sub(outcome.counts.expanded);
         if guide.rules_out() && outcome.is_complete() && left > 0 {
@@ -142,6 +145,7 @@ pub(super) fn patience(limits: &Limits) -> Patience<'_> {
     Patience { stop: Some(&limits.stop), until, memory }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what is searched, by what, and with what")]
 /// Searches in a way that can see to it that runs are shortest ones, if need be among all moves and states.
 fn by_length<S: System, W: System>(
     algorithm: Algorithm,
@@ -150,6 +154,7 @@ fn by_length<S: System, W: System>(
     scratch: &mut S::Scratch,
     Systems { whole, less, reduces, subject, whole_subject }: Systems<'_, W>,
     request: &Request,
+    stages: Option<&mut Stages>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Outcome, Range), Error> {
     let sure: Guide = SURE.parse()?;
@@ -157,6 +162,9 @@ fn by_length<S: System, W: System>(
     let directed = Directed { guide, bound: Some(&*bound) };
     if !less {
         return Ok(match algorithm {
+            _ if let Some(stages) = stages => {
+                external(system, scratch, request, directed, stages, progress)
+            }
             Algorithm::Ida(weight) => ida(system, scratch, request, weight, directed, progress),
             _ => best_first(system, scratch, request, rank(algorithm), directed, progress),
         });
@@ -167,6 +175,10 @@ fn by_length<S: System, W: System>(
     let of_whole = (whole, Directed { guide: &whole_guide, bound: Some(&*whole_bound) });
     let (of_less, of_reduced) = ((system, directed), (&Reduced(system), directed));
     Ok(match algorithm {
+        _ if let Some(stages) = stages => match reduces {
+            true => external_of_less(of_reduced, of_whole, scratch, request, stages, progress),
+            false => external_of_less(of_less, of_whole, scratch, request, stages, progress),
+        },
         Algorithm::Ida(weight) if reduces => {
             ida_of_less(of_reduced, of_whole, scratch, request, weight, progress)
         }
@@ -236,6 +248,7 @@ where
 fn rank(algorithm: Algorithm) -> Rank {
     match algorithm {
         Algorithm::BestFirst(_, rank) => rank,
+        Algorithm::ExternalAstar => Rank::Length(1.0),
         Algorithm::Ida(weight) | Algorithm::PartialIda(weight, _) => Rank::Length(weight),
         _ => Rank::Estimate,
     }

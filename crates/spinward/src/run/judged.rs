@@ -65,20 +65,24 @@ impl Running<'_> {
     ) -> Result<Option<Violation>, Error> {
         let program = self.check.model.program.clone();
         let before = memory::own_memory();
-        if let Some(judged) = self.judge_followed(task, judge, before, progress)? {
+        if self.disk.is_none()
+            && let Some(judged) = self.judge_followed(task, judge, before, progress)?
+        {
             let judging = Judging { task, judge, follower: None, stutters: true, before };
             return self.take_judged(&judging, Fairness::None, judged, progress);
         }
         let follower = self.follower(&program, judge)?;
         let is_terminal = follower.as_ref().is_some_and(Follower::is_terminal);
-        if self.check.max_depth.is_some() && !is_terminal {
-            self.reasons.push(Reason {
-                code: ReasonCode::NotChecked,
-                message: format!(
-                    "{} is not checked: --max-depth leaves out what never ends",
-                    task.name
-                ),
-            });
+        let left_out = if self.check.max_depth.is_some() {
+            Some("--max-depth leaves out what never ends")
+        } else if self.disk.is_some() {
+            Some("--disk is for what goes wrong after finitely many steps")
+        } else {
+            None
+        };
+        if let Some(why) = left_out.filter(|_| !is_terminal) {
+            let message = format!("{} is not checked: {why}", task.name);
+            self.reasons.push(Reason { code: ReasonCode::NotChecked, message });
             return Ok(None);
         }
         if !is_terminal {

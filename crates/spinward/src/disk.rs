@@ -1,0 +1,189 @@
+//! Checks that keep states on disk.
+//!
+//! A folder has one check: a manifest says which model was checked and how, so that another check goes on with it only
+//! if it asks for the same, and each of its searches has a folder inside ([`Stages`]).
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt::Debug;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use spinward_disk::{Faults, Folder, Lock};
+pub use spinward_search::external::Info;
+use spinward_search::external::{self, Stages};
+use spinward_store::hash;
+
+use crate::{Check, Error};
+
+/// The name of the manifest, and of one that is being written.
+const MANIFEST: &str = "check.json";
+const UNFINISHED: &str = "check.json.new";
+
+/// Which model is checked, and how.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    /// Of the program.
+    version: String,
+    /// As the user names it.
+    model: String,
+    /// All that the answer depends on, as the user knows it.
+    asked: BTreeMap<String, String>,
+}
+
+impl Identity {
+    fn of(check: &Check<'_>) -> Self {
+        let program = &check.model.program;
+        let parts: [&dyn Debug; 10] = [
+            &program.automata,
+            &program.transitions,
+            &program.channels,
+            &program.globals,
+            &program.hidden,
+            &program.init,
+            &program.start,
+            &program.conditions,
+            &program.formulas,
+            &check.model.claim,
+        ];
+        let text = format!("{parts:?}");
+        let shown = |what: &dyn Debug| format!("{what:?}");
+        let asked = [
+            ("the model", format!("{:016x}", hash(text.as_bytes()))),
+            ("--search", check.search.to_string()),
+            ("--guide", check.guide.as_ref().map_or("none".into(), ToString::to_string)),
+            ("the trail to go towards", shown(&check.target)),
+            ("--por", check.por.map_or("on".into(), |it| it.to_string())),
+            ("--optimize", check.optimize.map_or("full".into(), |it| it.to_string())),
+            ("--symmetry", check.symmetry.to_string()),
+            ("--max-depth", check.max_depth.map_or("none".into(), |it| it.to_string())),
+            ("--errors", check.errors.to_string()),
+            ("--shortest", check.shortest.to_string()),
+            ("what is checked", shown(&check.properties)),
+        ];
+        Self {
+            version: env!("CARGO_PKG_VERSION").into(),
+            model: check.model.name.clone(),
+            asked: asked.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+
+    /// Why a check that asks for one thing cannot go on with another.
+    fn misfit(&self, other: &Self) -> Option<String> {
+        if self.version != other.version {
+            return Some(format!("version {} of spinward began it", other.version));
+        }
+        let names = self.asked.keys().chain(other.asked.keys());
+        let name = names.into_iter().find(|&name| self.asked.get(name) != other.asked.get(name))?;
+        let [now, then] = [self, other].map(|it| it.asked.get(name).map_or("none", |it| it));
+        Some(match name.as_str() {
+            "the model" => {
+                format!("it is of another model, {}, or of other -D options", other.model)
+            }
+            name if name.starts_with("--") => format!("it was begun with {name} {then}, not {now}"),
+            name => format!("{name} is not the same as when it was begun"),
+        })
+    }
+}
+
+/// The folder of a check that is under way.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    pub path: PathBuf,
+    pub stages: Stages,
+    /// Held for what its end does.
+    _lock: Lock,
+}
+
+impl Disk {
+    /// Begins in an empty folder, or goes on in one that has the same check; none if no folder was asked for.
+    pub fn of(check: &Check<'_>) -> Result<Option<Self>, Error> {
+        let Some((path, resumes)) = &check.disk else {
+            return Ok(None);
+        };
+        let usage = |text: String| Err(Error::Usage(text));
+        let failed = |problem: spinward_disk::Error| Error::Usage(problem.to_string());
+        let shown = path.display();
+        if *resumes && !path.join(MANIFEST).is_file() {
+            return usage(format!(
+                "there is no run to go on with in {shown}; begin one with --disk"
+            ));
+        }
+        let folder = Folder::new(path, Faults::default()).map_err(failed)?;
+        let lock = Lock::take(path).map_err(failed)?;
+        let identity = Identity::of(check);
+        match folder.load::<Identity>(MANIFEST).map_err(failed)? {
+            Some(other) if *resumes => {
+                if let Some(why) = identity.misfit(&other) {
+                    return usage(format!("the run in {shown} cannot go on: {why}"));
+                }
+            }
+            Some(_) => {
+                return usage(format!(
+                    "{shown} has a run that was not finished; go on with it by --resume {shown}, or remove the folder"
+                ));
+            }
+            None => {
+                // Who was killed at the very beginning left a manifest that is not in its place.
+                let is_ours = |name: &OsStr| name == Lock::FILE || name == UNFINISHED;
+                let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
+                if entries.any(|entry| !is_ours(&entry.file_name())) {
+                    return usage(format!("{shown} is not empty; give --disk a folder of its own"));
+                }
+                folder.save(MANIFEST, &identity).map_err(failed)?;
+            }
+        }
+        let stages = Stages::new(path, Faults::default());
+        Ok(Some(Self { path: path.clone(), stages, _lock: lock }))
+    }
+}
+
+/// What is known of a check whose states are on disk, which need not be running.
+#[derive(Debug)]
+pub struct Overview {
+    /// The model, as the user named it.
+    pub model: String,
+    /// How it is checked, by what the user asked for.
+    pub asked: BTreeMap<String, String>,
+    /// Whether a program is at work on it.
+    pub is_running: bool,
+    /// Its searches.
+    pub searches: Vec<Info>,
+}
+
+/// Reads what a folder has of a check.
+pub fn overview(path: &Path) -> Result<Overview, Error> {
+    let failed = |problem: spinward_disk::Error| Error::Usage(problem.to_string());
+    let none = || Error::Usage(format!("there is no run in {}", path.display()));
+    if !path.join(MANIFEST).is_file() {
+        return Err(none());
+    }
+    let folder = Folder::new(path, Faults::default()).map_err(failed)?;
+    let identity: Identity = folder.load(MANIFEST).map_err(failed)?.ok_or_else(none)?;
+    let is_running = Lock::take(path).is_err();
+    let searches = external::info(path).map_err(failed)?;
+    Ok(Overview { model: identity.model, asked: identity.asked, is_running, searches })
+}
+
+/// Removes what a check has left in its folder, and the folder if nothing else is in it. To be called when its report
+/// was told.
+pub fn remove(path: &Path) -> std::io::Result<()> {
+    for stage in 0.. {
+        let folder = Stages::folder(path, stage);
+        if !folder.is_dir() {
+            break;
+        }
+        fs::remove_dir_all(folder)?;
+    }
+    for file in [UNFINISHED, MANIFEST, Lock::FILE] {
+        match fs::remove_file(path.join(file)) {
+            Err(problem) if problem.kind() != ErrorKind::NotFound => return Err(problem),
+            _ => {}
+        }
+    }
+    // The user may keep other files there.
+    let _ = fs::remove_dir(path);
+    Ok(())
+}
