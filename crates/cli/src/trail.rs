@@ -16,7 +16,7 @@ use spinward_promela::suggest::meant_file;
 use spinward_trail::run::Keep;
 use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::{
-    Fitted, Listing, Report, Run, Trail, confirm, describe, fewest_switches, fit, guided, replay,
+    Fitted, Listing, Report, Run, Trail, describe, fewest_switches, fit, goes_round, guided, replay,
 };
 
 use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, formulas, seconds, size};
@@ -147,7 +147,7 @@ impl Fit {
     /// Whether the trail ends in a cycle that the model can go round for ever.
     fn cycles(&self) -> bool {
         let start = self.fitted.cycle_start;
-        start.is_some() && confirm(&self.machine, &self.fitted.steps, None, start).is_ok()
+        start.is_some_and(|start| goes_round(&self.machine, &self.fitted.steps, start))
     }
 
     /// By step: whether it makes no difference to what is wrong; none if nothing is.

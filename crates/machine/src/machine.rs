@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use spinward_program::Program;
+use spinward_program::access::reads_hidden;
 use spinward_program::independence::{Conditions, Independence};
 use spinward_program::ir::{Action, Block, BodyId, StateId};
 use spinward_program::movers::{Mover, Movers};
@@ -74,6 +75,8 @@ pub struct Machine {
     pub(crate) independence: Option<Independence>,
     /// Which moves can be put off, or be made earlier, or why that cannot be told; none if nobody asks.
     movers: Option<Result<Movers, &'static str>>,
+    /// Whether it matters for what comes after a state what its `hidden` variables are.
+    reads_hidden: bool,
 }
 
 /// A state between two steps of a run, also inside of an atomic sequence.
@@ -125,6 +128,7 @@ impl Machine {
             Some(_) => Err("there is a never claim"),
             None => Movers::new(&program, &options.conditions(), trace.is_some()),
         });
+        let reads_hidden = reads_hidden(&program);
         let mut machine = Self {
             program,
             options,
@@ -138,9 +142,16 @@ impl Machine {
             compiles: false,
             independence,
             movers,
+            reads_hidden,
         };
         machine.initial = machine.first_state()?;
         Ok(machine)
+    }
+
+    /// The part of a state that tells it from others where a run comes back to it to go on as before: with `hidden`
+    /// variables, if anybody reads them.
+    pub(crate) fn lasting_key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
+        if self.reads_hidden { state } else { self.key(state) }
     }
 
     /// Lets searches compile guards and effects when that pays. False if there is no compiler for this

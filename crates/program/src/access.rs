@@ -1,6 +1,42 @@
 //! Which expressions a statement evaluates, which variables it sets, and what may go wrong.
 
-use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, ReceiveArg};
+use crate::Program;
+use crate::ir::{Action, BinaryOp, Expr, InitStep, Place, ReceiveArg, Space};
+
+/// Whether the value of a `hidden` variable is ever read, for anything but to set another one. If not, whatever
+/// these variables are, a model does the same.
+pub fn reads_hidden(program: &Program) -> bool {
+    if program.hidden.bytes == 0 {
+        return false;
+    }
+    let mut any = false;
+    let visit = &mut |expr: &Expr| {
+        any |= matches!(expr, Expr::Load(place) if place.space == Space::Hidden);
+    };
+    for automaton in &program.automata {
+        automaton.provided.iter().for_each(|provided| in_expr(provided, visit));
+        automaton.init.iter().for_each(|step| in_init(step, visit));
+    }
+    for transition in &program.transitions {
+        match &transition.action {
+            Action::Assign(place, value) => in_assignment(place, value, visit),
+            Action::AssignAll(pairs) => {
+                pairs.iter().for_each(|(place, value)| in_assignment(place, value, visit));
+            }
+            action => in_action(action, visit),
+        }
+    }
+    program.conditions.iter().for_each(|condition| in_expr(&condition.expr, visit));
+    any
+}
+
+/// What of an assignment counts for others than hidden variables.
+fn in_assignment(place: &Place, value: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    in_place(place, visit);
+    if place.space != Space::Hidden || !is_harmless(value) {
+        in_expr(value, visit);
+    }
+}
 
 /// Calls `visit` with an expression and all inside of it.
 pub(crate) fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {

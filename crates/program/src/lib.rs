@@ -8,7 +8,7 @@
 //! never claims are automata like those of formulas, [`graph`] draws it. [`distances`], [`rates`] and [`blocking`]
 //! tell how far a process or a value is from where something goes wrong.
 
-mod access;
+pub mod access;
 pub mod blocking;
 pub mod channels;
 pub mod distances;

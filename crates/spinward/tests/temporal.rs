@@ -128,6 +128,11 @@ fn a_cycle_may_change_hidden_variables() {
     let text = "hidden byte h; active proctype P() { accept: do :: h = h % 3 + 1 od }";
     assert!(!holds(text, Property::Acceptance, Fairness::None));
     assert!(!ltl(text, "<> (h == 9)"));
+    // If somebody reads them, it has to come back to their values.
+    let text = "hidden byte h; byte x, n;
+        active [2] proctype P() { byte k; do :: n = (n + 1) % 5; h = 1; accept: k = 0 od }
+        active proctype Q() { do :: d_step { x = h }; h = _pid od }";
+    assert!(!holds(text, Property::Acceptance, Fairness::None));
 }
 
 #[test]

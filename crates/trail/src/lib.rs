@@ -30,7 +30,7 @@ pub use dependence::{Dependence, dependence};
 pub use guided::{Fitted, fit};
 pub use listing::Listing;
 pub use messages::{Message, MessageKind};
-pub use replay::{Event, Misfit, Outcome, Walker, confirm, replay};
+pub use replay::{Event, Misfit, Outcome, Walker, confirm, goes_round, replay};
 pub use report_html::Report;
 pub use run::{Run, StepLine, describe};
 pub use spin_format::Trail;

@@ -4,9 +4,12 @@
 //! was replayed here: at each point the next steps must be among the moves the machine offers.
 
 use std::fmt;
+use std::sync::Arc;
+
+use spinward_machine::{Config, Machine, Move, Scratch, Step, System as _, Transfer, Violation};
+use spinward_program::optimize::{Pass, Watched, optimize_by};
 
 use crate::values::plain_name;
-use spinward_machine::{Config, Machine, Move, Scratch, Step, System as _, Transfer, Violation};
 
 /// One move of a run: a step, or the two halves of a rendezvous.
 #[derive(Debug)]
@@ -140,6 +143,26 @@ pub fn confirm(
         }
     }
     Ok(())
+}
+
+/// Whether a run can go round for ever from where it is after `start` steps: it comes back there, but for what nobody
+/// looks at, such as a counter that is only counted.
+pub fn goes_round(machine: &Machine, steps: &[Step], start: usize) -> bool {
+    let comes_back = |machine: &Machine| confirm(machine, steps, None, Some(start)).is_ok();
+    comes_back(machine) || without_the_unread(machine).is_some_and(|it| comes_back(&it))
+}
+
+/// The machine without variables that nobody looks at.
+fn without_the_unread(machine: &Machine) -> Option<Machine> {
+    let (program, options) = (machine.program(), machine.options());
+    let watched = Watched {
+        claim: options.claim,
+        stutters: false,
+        fair: true,
+        conditions: (0..program.conditions.len() as u32).collect(),
+    };
+    let program = optimize_by(program, &watched, &[Pass::Fold, Pass::Unread, Pass::Dead]);
+    Machine::new(Arc::new(program), options.clone(), Arc::default()).ok()
 }
 
 /// Whether two places are the same, but for `hidden` variables.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use spinward_machine::{Machine, Options, Violation};
 use spinward_trail::run::Keep;
-use spinward_trail::{Fitted, Misfit, Trail, confirm, describe, fit, replay};
+use spinward_trail::{Fitted, Misfit, Trail, confirm, describe, fit, goes_round, replay};
 
 fn fitted(machine: &Machine, trail: &str) -> Result<Fitted, Misfit> {
     fit(machine, &Trail::parse(trail).expect("a trail"))
@@ -113,6 +113,25 @@ fn a_cycle_comes_back() {
     confirm(&machine, &fitted.steps, None, fitted.cycle_start).unwrap();
     let open = fitted.steps[..2].to_vec();
     assert!(confirm(&machine, &open, None, Some(1)).is_err());
+}
+
+#[test]
+fn a_cycle_need_not_come_back_in_what_nobody_looks_at() {
+    for text in [
+        "bool b; byte n; active proctype P() { do :: n++ od }",
+        "bool b; active proctype P() { byte n; do :: n++ od }",
+    ] {
+        let machine = machine(text, false);
+        let fitted = fitted(&machine, "-1:-1:-1\n1:0:0\n").unwrap();
+        assert_eq!((fitted.steps.len(), fitted.cycle_start), (1, Some(0)));
+        assert!(goes_round(&machine, &fitted.steps, 0));
+    }
+    // Somebody looks at it: round after round, until it comes round.
+    let text = "byte n; active proctype P() { do :: n < 99 -> n = (n + 1) % 40 od }";
+    let machine = machine(text, false);
+    let fitted = fitted(&machine, "-1:-1:-1\n1:0:0\n2:0:1\n").unwrap();
+    assert!(!goes_round(&machine, &fitted.steps[..2], 0));
+    assert_eq!((fitted.steps.len(), fitted.cycle_start), (80, Some(0)));
 }
 
 #[test]

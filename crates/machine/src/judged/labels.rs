@@ -123,7 +123,8 @@ impl Sink for LastSteps<'_> {
             return Flow::Continue(());
         };
         let &Transition { body, from, .. } = machine.program().transition(last.transition);
-        self.found = machine.key(state) == self.key && self.labelled.is_labelled(body, from);
+        self.found =
+            machine.lasting_key(state) == self.key && self.labelled.is_labelled(body, from);
         if self.found { Flow::Break(()) } else { Flow::Continue(()) }
     }
 
@@ -200,7 +201,7 @@ impl System for Labelled<'_> {
     }
 
     fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
-        self.machine.key(state)
+        self.machine.lasting_key(state)
     }
 }
 

@@ -329,6 +329,6 @@ impl System for Product<'_> {
     }
 
     fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
-        self.machine.key(state)
+        self.machine.lasting_key(state)
     }
 }
