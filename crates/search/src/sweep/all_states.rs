@@ -50,6 +50,12 @@ const PARCEL: usize = 512;
 /// A model with fewer states is not worth a second thread.
 const FEW_STATES: u64 = 4_000;
 
+/// Threads stop to work together where fewer states wait than this each time that so many of them had nothing to do, and
+/// one does it all until so many wait: to send states to and fro one by one takes longer than to expand them.
+const FEW_WAIT: u64 = 64;
+const OFTEN_IDLE: u32 = 64;
+const MANY_WAIT: u64 = 256;
+
 /// How long a thread without work waits until it looks again whether there is more to do.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -178,7 +184,8 @@ fn run<S: System, F: Form>(
             probed_at = probed_at.saturating_mul(PROBED_AGAIN);
         }
         // One thread does the work of all until it is worth a thread for each.
-        if workers.len() == 1 || shared.counts().states < FEW_STATES {
+        let is_little = shared.counts().states < FEW_STATES || shared.waiting() < MANY_WAIT;
+        if workers.len() == 1 || is_little {
             for worker in &mut *workers {
                 if !worker.turn(scratch)? {
                     worker.rest();
@@ -268,7 +275,7 @@ struct Shared<'a, S> {
     over: AtomicBool,
     /// Whether it is time to look for a better form of states.
     renews: AtomicBool,
-    /// Whether the threads are to wait, because an error is looked for in another way.
+    /// Whether the threads are to wait, because an error is looked for in another way, or there is little to do.
     pauses: AtomicBool,
     /// Whether the sweep goes on after an error.
     counts_errors: bool,
@@ -282,6 +289,8 @@ struct Shared<'a, S> {
 struct Told {
     states: AtomicU64,
     transitions: AtomicU64,
+    /// How many states wait, or more than a few.
+    waiting: AtomicU64,
 }
 
 impl<S> Shared<'_, S> {
@@ -307,6 +316,11 @@ impl<S> Shared<'_, S> {
             counts.transitions += told.transitions.load(Ordering::Relaxed);
         }
         counts
+    }
+
+    /// How many states wait, or more than a few.
+    fn waiting(&self) -> u64 {
+        self.told.iter().map(|told| told.waiting.load(Ordering::Relaxed)).sum()
     }
 
     fn wake_all(&self) {
@@ -433,6 +447,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
     ) -> Result<(), Limit> {
         let shared = self.shared;
         let _call_off = CallOff(shared);
+        let mut idle = 0;
         let ended = loop {
             if shared.is_done() || shared.rests() {
                 break Ok(());
@@ -446,6 +461,10 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
                         shared.idle.fetch_add(1, Ordering::Relaxed);
                         shared.inboxes[self.number].wait();
                         shared.idle.fetch_sub(1, Ordering::Relaxed);
+                        idle = if shared.waiting() < FEW_WAIT { idle + 1 } else { 0 };
+                        if idle == OFTEN_IDLE {
+                            shared.pauses.store(true, Ordering::Relaxed);
+                        }
                     }
                 }
                 Err(limit) => break Err(limit),
@@ -471,6 +490,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         let told = &shared.told[self.number];
         told.states.store(self.known.len(), Ordering::Relaxed);
         told.transitions.store(self.counts.transitions, Ordering::Relaxed);
+        told.waiting.store(self.known.waiting(), Ordering::Relaxed);
         if self.known.is_due() {
             shared.renews.store(true, Ordering::Relaxed);
         }

@@ -245,6 +245,15 @@ impl<F: Form> Known<F> {
         self.waiting.pop();
     }
 
+    /// How many states wait, or more than a few.
+    pub fn waiting(&self) -> u64 {
+        match &self.waiting.chunks[..] {
+            [] => 0,
+            [only] => only.lengths.len() as u64,
+            _ => u64::from(u32::MAX),
+        }
+    }
+
     /// Whether no state waits.
     pub fn all_done(&self) -> bool {
         self.waiting.is_empty()
