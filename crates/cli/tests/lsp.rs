@@ -120,14 +120,15 @@ fn an_editing_session() {
     let range = json!({
         "start": { "line": 3, "character": 12 }, "end": { "line": 3, "character": 13 }
     });
-    for (version, text, mistakes) in [(2, "y", 1), (3, "x", 0)] {
+    for (version, text, codes) in [(2, "y", &["E0301"][..]), (3, "x", &[])] {
         let change = json!({
             "textDocument": { "uri": uri, "version": version },
             "contentChanges": [{ "range": range, "text": text }],
         });
         editor.tell("textDocument/didChange", change);
         let told = editor.hear("textDocument/publishDiagnostics");
-        assert_eq!(told["diagnostics"].as_array().expect("a list").len(), mistakes);
+        let told_codes = told["diagnostics"].as_array().expect("a list").iter();
+        assert_eq!(told_codes.map(|it| &it["code"]).collect::<Vec<_>>(), codes);
         assert_eq!(told["version"], version);
     }
 

@@ -1,12 +1,16 @@
 //! A model as far as it is understood, with what editors ask about it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lsp_types::{Location, Range, Uri};
 use rustc_hash::FxHashMap;
+use spinward_program::Program;
+use spinward_program::ir::Block;
+use spinward_program::ranges::{Interval, Ranges, ranges};
 use spinward_promela::preprocess::identity;
 use spinward_promela::source::FileId;
+use spinward_promela::symbols::Variable;
 use spinward_promela::{Diagnostic, Loaded, Options, Span, load_text};
 
 use crate::names::Names;
@@ -36,6 +40,9 @@ pub struct File {
     lines: Lines,
 }
 
+/// No ranges are looked for in models of which so many statements times variables there are.
+const MAX_EFFORT: usize = 4_000_000;
+
 /// A model and what its names mean.
 #[derive(Debug)]
 pub struct Analysis {
@@ -49,6 +56,10 @@ pub struct Analysis {
     pub names: Names,
     /// All that is wrong or dubious.
     pub diagnostics: Vec<Diagnostic>,
+    /// The model to be run, if nothing is wrong.
+    program: Option<Program>,
+    /// What its variables can hold, if that was asked.
+    ranges: OnceLock<Option<Ranges>>,
 }
 
 impl Analysis {
@@ -62,8 +73,11 @@ impl Analysis {
         let mut loaded = load_text(path, text, options);
         let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
         // What is wrong with a model as a whole is found only when automata are made of it.
+        let mut program = None;
         if !diagnostics.iter().any(Diagnostic::is_error) {
-            diagnostics.extend(spinward_program::lower(&loaded).1);
+            let (lowered, more) = spinward_program::lower(&loaded);
+            program = lowered;
+            diagnostics.extend(more);
         }
         let mut files: Vec<File> = Vec::new();
         let mut numbers = Vec::new();
@@ -76,9 +90,36 @@ impl Analysis {
                 files.push(File { id, path, uri, lines: Lines::new(&file.text) });
             }
         }
-        let mut analysis = Self { loaded, files, numbers, names: Names::default(), diagnostics };
+        let names = Names::default();
+        let ranges = OnceLock::new();
+        let mut analysis = Self { loaded, files, numbers, names, diagnostics, program, ranges };
         analysis.names = Names::of(&analysis);
         analysis
+    }
+
+    /// Which values a variable can have, all of its elements together; none if that is not known.
+    pub fn range_of(&self, variable: &Variable) -> Option<Interval> {
+        let program = self.program.as_ref()?;
+        let Ranges { globals, hidden, locals } = self
+            .ranges
+            .get_or_init(|| {
+                let blocks = program.automata.iter().map(|it| &it.locals);
+                let slots: usize = blocks.map(|it| it.slots.len()).sum();
+                let slots = slots + program.globals.slots.len() + program.hidden.slots.len();
+                let effort = slots.saturating_mul(program.transitions.len());
+                (effort < MAX_EFFORT).then(|| ranges(program))
+            })
+            .as_ref()?;
+        let locals = program.automata.iter().zip(locals);
+        let locals = locals.filter_map(|(automaton, its)| Some((&automaton.locals, its.as_ref()?)));
+        let blocks: Vec<(&Block, &Vec<Interval>)> =
+            [(&program.globals, globals), (&program.hidden, hidden)]
+                .into_iter()
+                .chain(locals)
+                .collect();
+        let all = blocks.iter().flat_map(|(block, its)| block.slots.iter().zip(*its));
+        let its = all.filter(|(slot, _)| slot.span == variable.span).map(|(_, &range)| range);
+        its.reduce(Interval::join)
     }
 
     /// The number of a file, if the model has it.

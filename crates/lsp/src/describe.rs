@@ -1,5 +1,6 @@
 //! What things are, in words.
 
+use spinward_program::ranges::Interval;
 use spinward_promela::ast::{Unit, Visibility};
 use spinward_promela::symbols::{
     BodyId, BodyKind, MtypeId, Scope, Symbol, Symbols, Type, Variable,
@@ -22,6 +23,7 @@ pub fn thing(analysis: &Analysis, thing: &Thing) -> String {
                 let variable = symbols.variable(id);
                 let mut words = role(symbols, variable);
                 words += &values(symbols, variable);
+                words += &inferred(analysis, variable);
                 (declaration(symbols, variable), words)
             }
             Symbol::Mtype(set, value) => {
@@ -130,16 +132,35 @@ fn role(symbols: &Symbols, variable: &Variable) -> String {
 
 /// What a variable can hold by its type.
 fn values(symbols: &Symbols, variable: &Variable) -> String {
-    let range = |from: i64, to: i64| format!(" Its type holds {from} to {to}.");
+    match (variable.ty, type_range(variable)) {
+        (Type::Mtype(set), _) => format!(" It holds 0 or a name of `{}`.", names_of(symbols, set)),
+        (_, Some((from, to))) => format!(" Its type holds {from} to {to}."),
+        _ => String::new(),
+    }
+}
+
+/// The least and the greatest number that fit into a variable.
+fn type_range(variable: &Variable) -> Option<(i64, i64)> {
     match variable.ty {
         // Arrays of bits are held in bytes.
-        Type::Bit | Type::Bool if variable.array.is_none() => range(0, 1),
-        Type::Bit | Type::Bool | Type::Byte | Type::Pid => range(0, 255),
-        Type::Short => range(i64::from(i16::MIN), i64::from(i16::MAX)),
-        Type::Int => range(i64::from(i32::MIN), i64::from(i32::MAX)),
-        Type::Unsigned(bits) => range(0, (1 << bits) - 1),
-        Type::Mtype(set) => format!(" It holds 0 or a name of `{}`.", names_of(symbols, set)),
-        Type::Chan | Type::Struct(_) => String::new(),
+        Type::Bit | Type::Bool if variable.array.is_none() => Some((0, 1)),
+        Type::Bit | Type::Bool | Type::Byte | Type::Pid => Some((0, 255)),
+        Type::Short => Some((i16::MIN.into(), i16::MAX.into())),
+        Type::Int => Some((i32::MIN.into(), i32::MAX.into())),
+        Type::Unsigned(bits) => Some((0, (1 << bits) - 1)),
+        Type::Mtype(_) | Type::Chan | Type::Struct(_) => None,
+    }
+}
+
+/// What a variable can be in any run, where that is less than fits into it.
+fn inferred(analysis: &Analysis, variable: &Variable) -> String {
+    let known = type_range(variable).zip(analysis.range_of(variable));
+    match known {
+        Some((_, Interval { low, high })) if low == high => format!(" Here it is always {low}."),
+        Some((all, Interval { low, high })) if all != (low.into(), high.into()) => {
+            format!(" Here it is never less than {low} nor more than {high}.")
+        }
+        _ => String::new(),
     }
 }
 

@@ -86,6 +86,7 @@ fn convert(
             Severity::Error => DiagnosticSeverity::Error,
             Severity::Warning => DiagnosticSeverity::Warning,
         }),
+        code: Some(diagnostic.code.name().into()),
         source: Some("spinward".to_owned()),
         message: message.into(),
         related_information: Some(related).filter(|related| !related.is_empty()),

@@ -128,7 +128,12 @@ fn names_are_explained() {
     };
     assert!(hover("count", 1).contains("byte count"), "a variable");
     assert!(hover("count", 1).contains("`Sender`"));
-    assert!(hover("start", 0).contains("holds 0 to 255"));
+    assert!(hover("start", 0).contains("holds 0 to 255. Here it is always 0."));
+    assert!(
+        hover("count", 1).contains("never less than 0 nor more than 3"),
+        "{}",
+        hover("count", 1)
+    );
     assert!(hover("wire", 0).contains("chan wire = [2] of { byte, mtype }"));
     assert!(hover("last.number", 1).contains("Packet last"));
     assert!(hover("number", 2).contains("field of `Packet`"), "{}", hover("number", 2));

@@ -23,6 +23,7 @@ pub mod lower;
 pub mod movers;
 pub mod optimize;
 mod pipes;
+pub mod ranges;
 pub mod rates;
 pub mod symmetry;
 #[cfg(test)]
