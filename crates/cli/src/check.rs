@@ -704,7 +704,7 @@ fn advice(reason: &Reason, report: &Report) -> &'static str {
         ReasonCode::MaxDepth => "To look further: a larger --max-depth, or none.",
         ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
         ReasonCode::Time => "To look further: a larger --time, or none.",
-        ReasonCode::Memory if report.store == "exact" => {
+        ReasonCode::Memory if report.store == "exact" && report.resumable.is_none() => {
             "To look further: --store tree, which mostly takes less memory but more time, a larger \
              --memory, or a smaller model (fewer processes, smaller channels and counters)."
         }

@@ -65,7 +65,12 @@ fn tell(dir: &Path, overview: &Overview) -> String {
     if searches.is_empty() {
         let _ = writeln!(text, "  nothing is on disk yet");
     }
-    if !is_running {
+    let damage = searches.iter().find_map(|info| info.damage.as_ref());
+    if *is_running {
+        // Files come and go.
+    } else if let Some(damage) = damage {
+        let _ = writeln!(text, "it cannot go on: {damage}; remove the folder and begin anew");
+    } else {
         let _ = writeln!(text, "go on with: spinward check {model} ... --resume {}", dir.display());
     }
     text

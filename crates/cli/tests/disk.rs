@@ -185,6 +185,10 @@ fn what_does_not_match_is_refused() {
             &["--search", "bfs", "--max-depth", "9", "counters.pml"],
             "it was begun with --max-depth none, not 9",
         ),
+        (
+            &["--search", "bfs", "--invariant", "true", "counters.pml"],
+            "an invariant or a formula is not the same as when it was begun",
+        ),
     ] {
         place.run(&with(&[more, &["--resume", "d"]].concat())).code(2).err(why);
     }
@@ -241,9 +245,14 @@ fn what_is_damaged_or_missing_is_named() {
     assert!(reason["message"].as_str().unwrap().contains(name), "{reason}");
     fs::remove_file(&largest).unwrap();
     place.run(&resume).code(2).err(name).err("it is missing");
+    place.run(&["disk", "info", "d"]).code(0).out("it cannot go on").out(name);
     fs::write(&largest, bytes).unwrap();
+    place.run(&["disk", "info", "d"]).code(0).out("go on with: spinward check");
+    // Without a list of them, no file counts.
+    fs::remove_file(folder.join("search.json")).unwrap();
     let said = place.run(&resume).code(0);
     assert_eq!(said.json()["statistics"]["states"], 130_321);
+    assert!(said.json()["notes"][0].as_str().unwrap().contains("the check began anew"));
 }
 
 #[test]

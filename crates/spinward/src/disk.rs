@@ -22,6 +22,9 @@ use crate::{Check, Error};
 const MANIFEST: &str = "check.json";
 const UNFINISHED: &str = "check.json.new";
 
+/// What is compared first.
+const MODEL: &str = "the model";
+
 /// Which model is checked, and how.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
@@ -36,7 +39,7 @@ struct Identity {
 impl Identity {
     fn of(check: &Check<'_>) -> Self {
         let program = &check.model.program;
-        let parts: [&dyn Debug; 10] = [
+        let parts: [&dyn Debug; 8] = [
             &program.automata,
             &program.transitions,
             &program.channels,
@@ -44,14 +47,15 @@ impl Identity {
             &program.hidden,
             &program.init,
             &program.start,
-            &program.conditions,
-            &program.formulas,
             &check.model.claim,
         ];
         let text = format!("{parts:?}");
+        let asked_of_it = format!("{:?} {:?}", program.conditions, program.formulas);
+        let digest = |text: &str| format!("{:016x}", hash(text.as_bytes()));
         let shown = |what: &dyn Debug| format!("{what:?}");
         let asked = [
-            ("the model", format!("{:016x}", hash(text.as_bytes()))),
+            (MODEL, digest(&text)),
+            ("an invariant or a formula", digest(&asked_of_it)),
             ("--search", check.search.to_string()),
             ("--guide", check.guide.as_ref().map_or("none".into(), ToString::to_string)),
             ("the trail to go towards", shown(&check.target)),
@@ -75,11 +79,13 @@ impl Identity {
         if self.version != other.version {
             return Some(format!("version {} of spinward began it", other.version));
         }
-        let names = self.asked.keys().chain(other.asked.keys());
-        let name = names.into_iter().find(|&name| self.asked.get(name) != other.asked.get(name))?;
+        // Of another model, all that is asked of it is another thing too.
+        let names = self.asked.keys().chain(other.asked.keys()).map(String::as_str);
+        let mut names = [MODEL].into_iter().chain(names);
+        let name = names.find(|&name| self.asked.get(name) != other.asked.get(name))?;
         let [now, then] = [self, other].map(|it| it.asked.get(name).map_or("none", |it| it));
-        Some(match name.as_str() {
-            "the model" => {
+        Some(match name {
+            MODEL => {
                 format!("it is of another model, {}, or of other -D options", other.model)
             }
             name if name.starts_with("--") => format!("it was begun with {name} {then}, not {now}"),
@@ -93,6 +99,8 @@ impl Identity {
 pub(crate) struct Disk {
     pub path: PathBuf,
     pub stages: Stages,
+    /// Whether it was to go on with what is there.
+    pub resumes: bool,
     /// Held for what its end does.
     _lock: Lock,
 }
@@ -136,7 +144,7 @@ impl Disk {
             }
         }
         let stages = Stages::new(path, Faults::default());
-        Ok(Some(Self { path: path.clone(), stages, _lock: lock }))
+        Ok(Some(Self { path: path.clone(), stages, resumes: *resumes, _lock: lock }))
     }
 }
 

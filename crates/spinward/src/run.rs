@@ -727,6 +727,10 @@ impl Running<'_> {
         let seen_all = !self.reasons.iter().any(|it| it.code != ReasonCode::NotChecked);
         // What was tried before is not known any more.
         let resumed = self.disk.as_ref().is_some_and(|disk| disk.stages.resumed);
+        if self.disk.as_ref().is_some_and(|disk| disk.resumes && !resumed) {
+            let note = "no states were left on disk to go on with: the check began anew";
+            self.method.notes.push(note.into());
+        }
         let resumable = self.disk.filter(|_| self.resumable).map(|disk| disk.path);
         let claims: Vec<_> = plan.tasks.iter().filter_map(|task| task.options.claim).collect();
         Report {

@@ -160,6 +160,8 @@ pub struct Info {
     pub depth: Option<u64>,
     /// How many different errors were found.
     pub errors: usize,
+    /// What is wrong with its files, as far as one look shows it.
+    pub damage: Option<Error>,
 }
 
 /// What the manifests in a folder say of all searches there.
@@ -182,6 +184,7 @@ pub fn info(path: &Path) -> Result<Vec<Info>, Error> {
             bytes: manifest.runs.bytes(),
             depth: manifest.runs.depth(),
             errors: manifest.findings.len(),
+            damage: manifest.runs.check(&folder).err(),
         });
     }
     Ok(all)

@@ -95,6 +95,20 @@ impl Runs {
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|(_, size)| size).sum()
     }
+
+    /// Makes sure that all files are there, as large as they were, in the folder, of which it tells all.
+    pub fn check(&self, folder: &Folder) -> Result<BTreeMap<u64, u64>, Error> {
+        let there: BTreeMap<u64, u64> = folder.files()?.into_iter().collect();
+        for &(number, size) in &self.files {
+            let what = match there.get(&number) {
+                Some(&now) if now == size => continue,
+                Some(now) => format!("it has {now} bytes, not {size}"),
+                None => "it is missing".to_owned(),
+            };
+            return Err(Error::Damaged { path: folder.file_path(number), what });
+        }
+        Ok(there)
+    }
 }
 
 /// The states that are on disk.
@@ -144,16 +158,7 @@ impl Shelf {
 
     /// Takes the runs that a manifest lists, and removes all other files.
     pub fn restore(&mut self, runs: Runs) -> Result<(), Error> {
-        let there: BTreeMap<u64, u64> = self.folder.files()?.into_iter().collect();
-        for &(number, size) in &runs.files {
-            if there.get(&number) != Some(&size) {
-                let what = match there.get(&number) {
-                    None => "it is missing".to_owned(),
-                    Some(now) => format!("it has {now} bytes, not {size}"),
-                };
-                return Err(Error::Damaged { path: self.folder.file_path(number), what });
-            }
-        }
+        let there = runs.check(&self.folder)?;
         self.files = runs.files.into_iter().collect();
         for &number in there.keys().filter(|number| !self.files.contains_key(number)) {
             self.folder.remove(number)?;
