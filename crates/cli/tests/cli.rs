@@ -382,6 +382,18 @@ fn a_trail_replays() {
 }
 
 #[test]
+fn a_trail_tells_of_a_formula_without_a_value() {
+    let place = Place::new();
+    place.write(
+        "m.pml",
+        "byte i, a[3];\nactive proctype P() { do :: i++ od }\nltl p { [] (a[i] < 3) }\n",
+    );
+    let why = "index 3 is out of bounds (0..2) in the condition: a[i] < 3";
+    place.run(&["check", "m.pml"]).code(1).out(why);
+    place.run(&["trail", "m.pml", "m.pml.trail"]).code(1).out(why);
+}
+
+#[test]
 fn a_cycle_with_what_nobody_reads_comes_back_after_some_laps() {
     let place = Place::new();
     place.write("m.pml", "bit w;\nactive proctype P() { accept: do :: w = 1 - w od }\n");

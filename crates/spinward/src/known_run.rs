@@ -25,7 +25,7 @@ pub struct KnownRun<'a> {
 
 impl KnownRun<'_> {
     /// Which formulas of the program, of these, do not hold of the run. Of a run that has an end they do not hold only
-    /// if nothing that may come after would help.
+    /// if nothing that may come after would help, or if what one asks for has no value where it ends.
     pub fn against_formulas(&self, numbers: impl IntoIterator<Item = usize>) -> Vec<ReportedError> {
         let tasks = numbers.into_iter().map(|number| Task::formula(self.model, number));
         tasks.filter_map(|task| self.judge(task)).collect()
@@ -49,14 +49,20 @@ impl KnownRun<'_> {
 
     fn judge(&self, mut task: Task) -> Option<ReportedError> {
         task.options.claim = self.claim;
-        let found = Found {
+        let mut found = Found {
             violation: if self.cycle.is_some() { Violation::Cycle } else { Violation::ClaimEnd },
             steps: self.steps.to_vec(),
             cycle: self.cycle,
             occurrences: 1,
             shortest: false,
         };
-        let wrong = confirm::is_wrong(self.model, &task, &found);
+        let mut wrong = confirm::is_wrong(self.model, &task, &found);
+        if !wrong
+            && self.cycle.is_none()
+            && let Some(undefined) = confirm::undefined(self.model, &task, &found)
+        {
+            (wrong, found.violation) = (true, undefined);
+        }
         wrong.then(|| {
             // What is told is the formula, not the claim that happens to move along.
             if task.judge != Some(Judge::Labels) {

@@ -203,6 +203,13 @@ fn must_not_be(
     if is_wrong { Ok(()) } else { misfit(found, "nothing is wrong with this run") }
 }
 
+/// What is wrong with a condition that a task asks for in the last state of a run, if it has no value there.
+pub(crate) fn undefined(model: &Model, task: &Task, found: &Found) -> Option<Violation> {
+    let machine = interpreter(&model.program, task).ok()?;
+    let states = states(&machine, &found.steps).ok()?;
+    machine.values(&states.last()?.1.state, &machine.options().watched).err()
+}
+
 /// Makes sure that a condition has no value in the last state of a run.
 fn has_no_value(
     machine: &Machine,
