@@ -125,8 +125,8 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
     MODES.iter().find(|mode| mode.name == name)
 }
 
-/// How deep a run may be at first, by SPIN's own default, and at last.
-pub const DEPTHS: [u64; 4] = [10_000, 200_000, 4_000_000, 40_000_000];
+/// How deep a run may be at first, by SPIN's own default, and at last. Each try may take minutes, so there are few.
+pub const DEPTHS: [u64; 3] = [10_000, 4_000_000, 40_000_000];
 /// SPIN's default for the size of the table, as a power of two.
 pub const TABLE: u32 = 24;
 /// The smallest and the largest table.
@@ -149,8 +149,10 @@ pub fn tune(
     let build = build(mode, dir, model, limits)?;
     for depth in DEPTHS {
         let tuned = Tuned { depth, table: TABLE + mode.spare.min(3) };
-        let (measured, truncated) = search(mode, dir, tuned, build, limits)?;
-        if !truncated {
+        let (measured, reached) = search(mode, dir, tuned, build, limits)?;
+        if let Some(reached) = reached {
+            // A stack that is larger than it must be costs time.
+            let depth = (reached + reached / 8).max(DEPTHS[0]);
             return Ok((Tuned { depth, table: table_for(measured.states, mode.spare) }, measured));
         }
     }
@@ -167,8 +169,8 @@ pub fn verify(
 ) -> Result<Measured, String> {
     let build = build(mode, dir, model, limits)?;
     match search(mode, dir, tuned, build, limits)? {
-        (measured, false) => Ok(measured),
-        (_, true) => Err("pan: max search depth too small".to_owned()),
+        (measured, Some(_)) => Ok(measured),
+        (_, None) => Err("pan: max search depth too small".to_owned()),
     }
 }
 
@@ -206,14 +208,14 @@ fn build(mode: &Mode, dir: &Path, model: &str, limits: Limits<'_>) -> Result<Dur
     Ok(generated.elapsed + compiled.elapsed)
 }
 
-/// Runs the verifier; says whether its depth was too small.
+/// Runs the verifier; says how deep it went, unless it would have gone deeper.
 fn search(
     mode: &Mode,
     dir: &Path,
     tuned: Tuned,
     build: Duration,
     limits: Limits<'_>,
-) -> Result<(Measured, bool), String> {
+) -> Result<(Measured, Option<u64>), String> {
     let mut pan = Command::new(dir.join("pan"));
     pan.args(["-c0", "-n", &format!("-m{}", tuned.depth), &format!("-w{}", tuned.table)]);
     pan.args(mode.options).current_dir(dir);
@@ -236,7 +238,7 @@ fn search(
         peak: job.usage.peak,
         plain: mode.plain,
     };
-    Ok((measured, report.truncated))
+    Ok((measured, (!report.truncated).then_some(report.depth)))
 }
 
 #[cfg(test)]
