@@ -62,7 +62,7 @@ pub struct Rearrangement {
     switches_before: usize,
     /// And in the one shown.
     switches: usize,
-    /// Whether no order of these steps has fewer.
+    /// Whether no order of these steps that keeps what depends on each other has fewer.
     fewest: bool,
 }
 
@@ -78,7 +78,7 @@ impl Rearrangement {
         let Self { switches_before, switches, fewest } = self;
         let now = counted(*switches as u64, "switch").replace("switchs", "switches");
         let known = if *fewest {
-            "no order of these steps has fewer"
+            "no order that keeps what depends on each other has fewer"
         } else {
             "there may be an order with fewer: not all were tried"
         };

@@ -244,6 +244,7 @@ fn steps_without_end() {
     );
     check("int x; active proctype P() { d_step { do :: x++; assert(x < 0) od } }", 1, "violated");
     check("int x; active proctype P() { d_step { do :: skip od } }", 1, "a d_step never ends");
+    check("int x; active proctype P() { d_step { do :: x++ od } }", 3, "incomplete");
     let violated = "int x; active proctype P() { atomic { do :: x++; assert(x < 9) od } }";
     check(violated, 1, "violated");
     let many = "byte i; byte a[20]; active proctype P() {

@@ -197,7 +197,7 @@ active proctype Q() { byte b; b = 1; x++; b = 2; assert(x < 2) }
     // As SPIN merges statements: a line of P and of Q in turn, the first of each for several.
     place.write("m.trail", "-4:-4:-4\n1:0:0\n2:1:4\n3:0:2\n4:1:5\n5:1:6\n6:1:7\n");
     let said = place.run(&["trail", "--fewest-switches", "--slice", "m.pml", "m.trail"]).code(1);
-    said.out("Rearranged from 3 to 1 switch between processes; no order of these steps has fewer.");
+    said.out("Rearranged from 3 to 1 switch between processes; no order that keeps what depends on each other has fewer.");
     let words = ["trail", "--fewest-switches", "--json", "m.pml", "m.trail"];
     let json = place.run(&words).code(1).json();
     assert_eq!(json["rearranged"]["switches_before"], 3);

@@ -109,12 +109,13 @@ impl Lane {
     /// The name in so many characters; what tells the lanes apart stays.
     pub(crate) fn name_in(&self, most: usize) -> String {
         let length = self.name.chars().count();
-        match self.name.rfind('(') {
-            Some(at) if length > most => {
-                let (name, number) = self.name.split_at(at);
-                format!("{}{number}", cut(name, most.saturating_sub(number.len()).max(1)))
-            }
-            _ => cut(&self.name, most),
+        let Some(at) = self.name.rfind('(').filter(|_| length > most) else {
+            return cut(&self.name, most);
+        };
+        let (name, number) = self.name.split_at(at);
+        match most.checked_sub(number.len()) {
+            Some(left @ 1..) => format!("{}{number}", cut(name, left)),
+            _ => cut(number.trim_matches(['(', ')']), most),
         }
     }
 }

@@ -176,8 +176,9 @@ impl Taken<'_> {
                 seen.push(number as u32);
             }
             let asks_movers = met.touches.iter().any(|it| it.movers);
-            // What goes wrong goes wrong at the end.
-            let ends = number + 1 == count && !outcome.violations.is_empty();
+            // What goes wrong goes wrong at the end; but that nobody can move is so whoever came there last.
+            let by_last = |it: &Violation| *it != Violation::InvalidEndState;
+            let ends = number + 1 == count && outcome.violations.iter().any(by_last);
             let fixed = visible || asks_movers || met.broken || self.asked.movers || ends;
             if fixed || self.cycle == Some(number) {
                 segment += 1;
@@ -208,42 +209,45 @@ impl Taken<'_> {
         Dependence { units, claims: self.claims, cycle: self.cycle, error, outcome }
     }
 
-    /// The units whose effects make the error.
-    fn error(&mut self, outcome: &Outcome, mut seen: Vec<u32>, memory: &Memory) -> Vec<u32> {
+    /// The units whose effects make the errors.
+    fn error(&mut self, outcome: &Outcome, seen: Vec<u32>, memory: &Memory) -> Vec<u32> {
         let count = self.units.len() as u32;
         let last = count.checked_sub(1);
-        let Some(&violation) = outcome.violations.first() else {
+        if outcome.violations.is_empty() {
             // A cycle has to go on: with who closes it, beside what is seen of it.
             return match (self.cycle, seen.is_empty()) {
                 (Some(start), true) => (start as u32..count).collect(),
                 _ => seen.into_iter().chain(last).collect(),
             };
-        };
-        match violation {
-            Violation::Assertion(_)
-            | Violation::Runtime(..)
-            | Violation::TraceMismatch
-            | Violation::TraceComplete => last.into_iter().collect(),
-            Violation::Invariant(number) | Violation::InvariantUndefined(number, _) => {
-                let state = &outcome.last.state;
-                memory.seen_by(&self.machine.touches_of_conditions(state, &[number]))
-            }
-            Violation::InvalidEndState | Violation::TraceUnfinished => {
-                let state = &outcome.last.state;
-                let mut touches = self.machine.touches_of_rest(state, &mut self.scratch);
-                if violation == Violation::TraceUnfinished {
-                    touches.read.push(0..state.len() as u32);
-                }
-                memory.seen_by(&touches)
-            }
-            Violation::ClaimEnd => {
-                seen.extend(last);
-                seen
-            }
-            Violation::Cycle | Violation::TooManyForFairness | Violation::NotExclusive { .. } => {
-                (0..count).collect()
-            }
         }
+        let mut units: Vec<u32> = Vec::new();
+        for &violation in &outcome.violations {
+            units.extend(match violation {
+                Violation::Assertion(_)
+                | Violation::Runtime(..)
+                | Violation::TraceMismatch
+                | Violation::TraceComplete => last.into_iter().collect(),
+                Violation::Invariant(number) | Violation::InvariantUndefined(number, _) => {
+                    let state = &outcome.last.state;
+                    memory.seen_by(&self.machine.touches_of_conditions(state, &[number]))
+                }
+                Violation::InvalidEndState | Violation::TraceUnfinished => {
+                    let state = &outcome.last.state;
+                    let mut touches = self.machine.touches_of_rest(state, &mut self.scratch);
+                    if violation == Violation::TraceUnfinished {
+                        touches.read.push(0..state.len() as u32);
+                    }
+                    memory.seen_by(&touches)
+                }
+                Violation::ClaimEnd => seen.iter().copied().chain(last).collect(),
+                Violation::Cycle
+                | Violation::TooManyForFairness
+                | Violation::NotExclusive { .. } => (0..count).collect(),
+            });
+        }
+        units.sort_unstable();
+        units.dedup();
+        units
     }
 }
 

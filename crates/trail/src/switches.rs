@@ -34,7 +34,7 @@ pub struct Rearranged {
     pub before: usize,
     /// And in this one.
     pub switches: usize,
-    /// Whether no order of the same steps has fewer.
+    /// Whether no order of the same steps that keeps what depends on each other has fewer.
     pub fewest: bool,
 }
 

@@ -30,6 +30,31 @@ fn first_run(machine: &Machine) -> Vec<Step> {
     steps
 }
 
+#[test]
+fn names_stand_over_their_lanes() {
+    for (processes, width) in [(2, 80), (12, 80), (18, 100), (20, 110)] {
+        let text = format!("byte n; active [{processes}] proctype Process() {{ n++ }}");
+        let machine = common::machine(Path::new("m.pml"), &text, false);
+        let chart = chart_of(&machine, Keep::ALL);
+        let listing = Listing { color: false, claim: false, grouped: true };
+        let text = chart_text::text(&chart, width, listing).expect("it fits");
+        let mut lines = text.lines().map(|line| line.chars().collect::<Vec<char>>());
+        let heads = lines.next().expect("heads");
+        // Every other step is one that counts, and the youngest process moves first.
+        let dots: Vec<usize> = lines
+            .step_by(2)
+            .take(processes)
+            .map(|line| line.iter().position(|&it| it == '●').expect("a step"))
+            .collect();
+        let half = (dots[0] - dots[1]) / 2;
+        for (lane, dot) in dots.into_iter().rev().enumerate() {
+            let over = &heads[dot - half..(dot + half + 1).min(heads.len())];
+            let over: String = over.iter().collect();
+            assert!(over.contains(&lane.to_string()), "{lane} in {over:?}\n{text}");
+        }
+    }
+}
+
 fn chart_of(machine: &Machine, keep: Keep) -> Chart {
     Chart::of(&describe(machine, &first_run(machine), None, keep).expect("a run"), false)
 }

@@ -8,12 +8,14 @@
 //!
 //! *Invariant*: transitions are possible exactly when they were, and go wrong when they did: an
 //! assignment stays if computing its value or finding its place may go wrong. Channels are left alone,
-//! and so are deterministic processes, in which a second possible assignment is an error.
+//! and so are deterministic processes, in which a second possible assignment is an error, and loops inside of a
+//! `d_step`: that one never ends may be seen at once without a counter, and with it only when that has come round, so
+//! that whoever replays a run to it would have to wait for that.
 
 use super::bytes::Bytes;
 use super::{Watched, for_each_expr};
 use crate::access::{in_action, in_expr, in_place, is_harmless, written};
-use crate::ir::{Action, Expr, Place, Program, ReceiveArg, Space, Type};
+use crate::ir::{Action, Expr, Place, Program, ReceiveArg, Space, StateId, Type};
 
 pub(super) fn run(program: &mut Program, watched: &Watched) {
     let needed = needed(program, watched);
@@ -48,10 +50,11 @@ fn needed(program: &Program, watched: &Watched) -> Bytes {
     for slot in program.globals.slots.iter().filter(|slot| slot.ty == Type::Chan) {
         needed.insert(slot.offset..slot.offset + slot.scalar.bytes());
     }
-    for transition in &program.transitions {
+    let looping = in_loops_of_d_steps(program);
+    for (transition, looping) in program.transitions.iter().zip(looping) {
         let deterministic = program.automaton(transition.body).deterministic;
         written(&transition.action, &mut |place, value| {
-            let stays = deterministic || !is_droppable(place, value);
+            let stays = deterministic || looping || !is_droppable(place, value);
             if stays && place.space == Space::Global {
                 needed.insert(place.span());
             }
@@ -90,6 +93,42 @@ fn needed(program: &Program, watched: &Watched) -> Bytes {
             return needed;
         }
     }
+}
+
+/// By transition: whether it is inside of a `d_step`, and can come again there.
+fn in_loops_of_d_steps(program: &Program) -> Vec<bool> {
+    let mut looping = vec![false; program.transitions.len()];
+    for transition in &program.transitions {
+        let Action::DStep { entry } = transition.action else {
+            continue;
+        };
+        let automaton = program.automaton(transition.body);
+        let next = |state: StateId| {
+            let transitions = automaton.state(state).transition_ids();
+            transitions.map(|id| (id, program.transition(id).to))
+        };
+        // From where, inside, to where.
+        let reached = |from: StateId| {
+            let mut reached = vec![from];
+            let mut looked_at = 0;
+            while let Some(&state) = reached.get(looked_at) {
+                looked_at += 1;
+                for (_, to) in next(state) {
+                    if to != transition.to && !reached.contains(&to) {
+                        reached.push(to);
+                    }
+                }
+            }
+            reached
+        };
+        for state in reached(entry) {
+            for (id, to) in next(state) {
+                let comes_again = to != transition.to && reached(to).contains(&state);
+                looping[id.0 as usize] |= comes_again;
+            }
+        }
+    }
+    looping
 }
 
 fn note(expr: &Expr, needed: &mut Bytes) {
@@ -134,6 +173,16 @@ mod tests {
         assert!(matches!(args[..], [ReceiveArg::Ignore, ReceiveArg::Store(_)]));
         let run = &steps(&program, "P", "m = run Q()")[0].action;
         assert!(matches!(run, Action::Run { result: None, .. }));
+    }
+
+    #[test]
+    fn a_counter_in_a_loop_of_a_d_step_stays() {
+        let program = optimized(
+            "int n, m; active proctype P() { d_step { m++; do :: n++ od } }",
+            Pass::Unread,
+        );
+        assert!(is_dropped(&program, "m++"));
+        assert!(!is_dropped(&program, "n++"));
     }
 
     #[test]
