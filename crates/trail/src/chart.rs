@@ -303,7 +303,8 @@ mod tests {
         };
         assert_eq!(lane("Station(12)").name_in(11), "Station(12)");
         assert_eq!(lane("Station(12)").name_in(8), "Sta…(12)");
-        assert_eq!(lane("Station(12)").name_in(3), "…(12)");
+        assert_eq!(lane("Station(12)").name_in(5), "…(12)");
+        assert_eq!(lane("Station(12)").name_in(3), "12");
         assert_eq!(lane("claim").name_in(3), "cl…");
     }
 
