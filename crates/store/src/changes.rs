@@ -345,7 +345,7 @@ impl Changes {
         changed: &mut Changed<'_>,
     ) {
         if let Some(Some(masked)) = self.masks.get(mask) {
-            assert!(changed.room::<W>() >= found.count);
+            assert!(changed.packets.room::<W>() >= found.count);
             // SAFETY: as was just looked at.
             unsafe { masked.change(key, found, changed) };
         }
@@ -501,7 +501,7 @@ impl Masked {
         changed: &mut Changed<'_>,
         look: impl Fn(&mut Self, &[u64; W], &mut Found) -> Look,
     ) -> (usize, Look) {
-        let mut room = changed.room::<W>();
+        let mut room = changed.packets.room::<W>();
         for (number, key) in keys.iter().enumerate() {
             found.clear();
             let look = look(self, &key.words, found);
@@ -512,7 +512,7 @@ impl Masked {
                 return (number, Look::Full);
             }
             room -= found.count;
-            // SAFETY: there is, for each of the owners.
+            // SAFETY: there is.
             unsafe { self.change(key, found, changed) };
         }
         (keys.len(), Look::Done)
@@ -668,7 +668,8 @@ impl Masked {
     /// Divides a table in which too little is found; how many bytes that takes.
     fn divide(&mut self, number: usize) -> usize {
         let before = self.bytes();
-        let Table { depth, bits_before, pivot, .. } = self.tables[number];
+        let Table { depth, bits_before, pivots: [index, other], .. } = self.tables[number];
+        let pivot = index.or(other).unwrap_or_default();
         let fixed = &self.fixed[number * self.words..][..self.words];
         let parts = 1 << pivot.mask.count_ones();
         // If no fewer bits are looked at than before, to divide it more is of no use.
@@ -709,7 +710,10 @@ impl Masked {
         };
         let [index, other] = order.each_ref().map(first_of);
         let other = other.filter(|bits| bits.mask.count_ones() <= MAX_PIVOT);
-        self.tables[number].pivot = index.or(other).unwrap_or_default();
+        let [known_index, known_other] = &mut self.tables[number].pivots;
+        // A move that happens to look at neither says nothing of the others.
+        *known_index = index.or(*known_index);
+        *known_other = other.or(*known_other);
         if self.tables[number].exhausted {
             return self.divide(number);
         }
@@ -720,6 +724,8 @@ impl Masked {
             let all = depends.iter().zip(&*looked_at).map(|(new, known)| new | known.mask);
             let all: Vec<_> = pieces(all).collect();
             looked_at.copy_from_slice(&all);
+            let free = all.iter().zip(fixed).map(|(piece, fixed)| piece.mask & !fixed);
+            table.bits = free.map(u64::count_ones).sum();
             table.empty();
         }
         let last = looked_at[W - 1];
@@ -772,9 +778,11 @@ mod tests {
     use crate::packets::Packets;
     use crate::packing::Learner;
 
-    /// Bytes of a key: a position, an index and a number for each of two actors, and what they share.
+    /// Bytes of a key: a position, an index and two bytes for each of two actors, what they share, and a large number for
+    /// each.
     const BYTES: usize = 24;
     const SHARED: usize = 8;
+    const LARGE: usize = 18;
 
     /// What an actor does to a key: which bytes that depends on, in this order, first to compute an
     /// index, and the changed keys with the bytes that were put.
@@ -783,7 +791,7 @@ mod tests {
     fn act(key: &[u8], actor: usize) -> Act {
         let [position, index, number] = [0, 1, 2].map(|at| 4 * actor + at);
         let mut next = key.to_vec();
-        next[position] = (key[position] + 1) % 4;
+        next[position] = (key[position] + 1) % 5;
         let mut order = [vec![], vec![position as u32]];
         let changes = match key[position] {
             // Depends on nothing else, in two ways.
@@ -809,10 +817,17 @@ mod tests {
                 next[number] = 1;
                 vec![(next, vec![position, number])]
             }
+            // Depends on a number that is seldom the same at first, but takes some thousands of values only.
+            3 => {
+                order[1].extend([number as u32, number as u32 + 1]);
+                next[number] = key[number].wrapping_mul(5).wrapping_add(key[number + 1]);
+                vec![(next, vec![position, number])]
+            }
             // Depends on a number that is almost never the same.
             _ => {
-                order[1].push(number as u32);
-                next[number] = key[number].wrapping_mul(5).wrapping_add(1);
+                let large = LARGE + 3 * actor;
+                order[1].extend((large..large + 3).map(|byte| byte as u32));
+                next[number] = key[large] ^ key[large + 1] ^ key[large + 2];
                 vec![(next, vec![position, number])]
             }
         };
@@ -826,10 +841,12 @@ mod tests {
         };
         let mut key = vec![0; BYTES];
         for actor in [0, 4] {
-            key[actor] = next() % 4;
+            key[actor] = next() % 5;
             key[actor + 1] = next() % 8;
             key[actor + 2] = next();
+            key[actor + 3] = next() % 16;
         }
+        key[LARGE..].iter_mut().for_each(|byte| *byte = next());
         key[SHARED..SHARED + 10].iter_mut().for_each(|byte| *byte = next() % 10);
         key
     }
@@ -876,8 +893,8 @@ mod tests {
         for _ in 0..200_000 {
             let key = key(&mut seed);
             let form = written(&packing, &key);
-            let mut packets = [Packets::new(&plenty)];
-            packets[0].make_room::<2>(32).unwrap();
+            let mut packets = Packets::new(&plenty);
+            packets.make_room::<2>(32).unwrap();
             let mut changed = Changed { packets: &mut packets, others: &mut Vec::new(), count: 0 };
             let whole = Key { words: form, asleep: 0 };
             let (applied, mut look) = changes.apply(0, &[whole], &mut found, &mut changed);
@@ -895,10 +912,10 @@ mod tests {
             for actor in (0..2).rev().filter(|actor| !found.unknown.contains(actor)) {
                 expected.extend(act(&key, actor).1.iter().map(|(to, _)| written(&packing, to)));
             }
-            assert_eq!(packets[0].keys::<2>(), expected, "{key:?}");
+            assert_eq!(packets.keys::<2>(), expected, "{key:?}");
             assert_eq!(count, expected.len());
             let hashes = expected.iter().map(|key| Flat::hash(key));
-            assert!(hashes.eq(packets[0].hashes().iter().copied()));
+            assert!(hashes.eq(packets.hashes().iter().copied()));
         }
         drop(changes);
         assert_eq!(budget.used(), 0);
@@ -973,7 +990,7 @@ mod tests {
             let mut changes = Changes::new(&budget, 1, false);
             changes.prepare(&packing, 0, &[0..1, 1..2, 2..3]);
             let mut found = Found { eager: true, credit: i64::MAX / 2, ..Found::default() };
-            let mut packets = [Packets::new(&budget)];
+            let mut packets = Packets::new(&budget);
             let mut strays = Vec::new();
             let first = written(&packing, &first);
             let mut known = HashSet::from([first]);
@@ -986,7 +1003,7 @@ mod tests {
                 _ => waiting.swap_remove_back(count % waiting.len().max(1)),
             } {
                 let key = Key { words, asleep };
-                packets[0].make_room::<2>(32).unwrap();
+                packets.make_room::<2>(32).unwrap();
                 let mut changed = Changed { packets: &mut packets, others: &mut strays, count: 0 };
                 let (applied, mut look) = changes.apply(0, &[key], &mut found, &mut changed);
                 if applied == 0 {
@@ -1001,13 +1018,13 @@ mod tests {
                     changes.change(0, &key, &found, &mut changed);
                 }
                 changed_count += changed.count;
-                made += packets[0].len();
-                for (to, &asleep) in packets[0].keys::<2>().iter().zip(packets[0].asleep()) {
+                made += packets.len();
+                for (to, &asleep) in packets.keys::<2>().iter().zip(packets.asleep()) {
                     if known.insert(*to) {
                         waiting.push_back((*to, asleep));
                     }
                 }
-                packets[0].clear();
+                packets.clear();
             }
             assert_eq!(known.len(), all.len(), "{seed}");
             assert_eq!(changed_count, count, "{seed}");

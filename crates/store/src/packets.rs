@@ -118,6 +118,28 @@ impl Packets {
         }
     }
 
+    /// Gives each key of so many words to who owns it, and keeps none. Others may have some already, with the same mask.
+    ///
+    /// This is not done when a key is made: whose it is depends on all of its bits, and the processor does not wait for
+    /// them to guess where in memory the next one goes, too often wrongly.
+    pub fn share_out<const W: usize>(&mut self, owners: &mut [Self]) -> Result<(), Full> {
+        if let [only] = owners
+            && only.is_empty()
+        {
+            std::mem::swap(self, only);
+            return Ok(());
+        }
+        owners.iter_mut().try_for_each(|owner| owner.make_room::<W>(self.len()))?;
+        let keys = self.words.as_chunks::<W>().0.iter().zip(&self.hashes).zip(&self.asleep);
+        for ((key, &hash), &asleep) in keys {
+            let owner = Flat::owner(hash, owners.len());
+            // SAFETY: an owner is one of them, and there is room for all keys with each.
+            unsafe { owners.get_unchecked_mut(owner).push(key, hash, asleep) };
+        }
+        self.clear();
+        Ok(())
+    }
+
     /// Drops all keys.
     pub fn clear(&mut self) {
         self.words.clear();
@@ -139,8 +161,8 @@ impl Drop for Packets {
 
 /// Where changed keys are put.
 pub struct Changed<'a> {
-    /// By owner: keys packed with the mask.
-    pub packets: &'a mut [Packets],
+    /// Keys packed with the mask.
+    pub packets: &'a mut Packets,
     /// Keys that are not packed with it.
     pub others: &'a mut Vec<u64>,
     /// How many changes there were, also of actors that sleep.
@@ -148,20 +170,48 @@ pub struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// For how many more keys there is room, whoever owns them.
-    pub(crate) fn room<const W: usize>(&self) -> usize {
-        self.packets.iter().map(Packets::room::<W>).min().unwrap_or(0)
-    }
-
     /// Adds a key, in which these actors sleep.
     ///
     /// # Safety
-    /// There must be [room](Self::room) for it.
+    /// There must be [room](Packets::room) for it.
     #[inline(always)]
     pub(crate) unsafe fn push<const W: usize>(&mut self, key: &[u64; W], asleep: u64) {
-        let hash = Flat::hash(key);
-        let owner = Flat::owner(hash, self.packets.len());
-        // SAFETY: as above; an owner is one of them.
-        unsafe { self.packets.get_unchecked_mut(owner).push(key, hash, asleep) };
+        // SAFETY: as above.
+        unsafe { self.packets.push(key, Flat::hash(key), asleep) };
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_comes_to_its_owner() {
+        let budget = Arc::new(Budget::new(None));
+        for owners in 1..6 {
+            let mut packets: Vec<_> = (0..owners).map(|_| Packets::new(&budget)).collect();
+            let mut made = Packets::new(&budget);
+            let mut expected = vec![Vec::new(); owners];
+            for round in 0..10_u64 {
+                made.make_room::<2>(100).unwrap();
+                for number in 0..10 * round {
+                    let key = [round, number.wrapping_mul(0x9e37_79b9_7f4a_7c15)];
+                    let hash = Flat::hash(&key);
+                    // SAFETY: there is room for a hundred.
+                    unsafe { made.push(&key, hash, number) };
+                    expected[Flat::owner(hash, owners)].push((key, hash, number));
+                }
+                made.share_out::<2>(&mut packets).unwrap();
+                assert!(made.is_empty());
+            }
+            for (packets, expected) in packets.iter().zip(expected) {
+                let keys = packets.keys::<2>().iter().zip(packets.hashes()).zip(packets.asleep());
+                let keys: Vec<_> =
+                    keys.map(|((key, hash), asleep)| (*key, *hash, *asleep)).collect();
+                assert!(!keys.is_empty());
+                assert_eq!(keys, expected);
+            }
+        }
+        assert_eq!(budget.used(), 0);
     }
 }

@@ -407,6 +407,8 @@ struct Worker<'s, 'a, S, F> {
     remembered: Remembered,
     /// Actors of it of which nothing is remembered.
     unknown: Vec<usize>,
+    /// Successors whose owner was not asked for yet, packed with one mask.
+    made: Packets,
     /// By thread: successors that belong to it and are not looked up yet, packed with one mask.
     packets: Vec<Packets>,
     /// By thread: others that belong to it, if it is another one.
@@ -430,6 +432,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             state: Vec::new(),
             remembered: Remembered::new(memory, shared.inboxes.len(), shared.system.reduces()),
             unknown: Vec::new(),
+            made: Packets::new(memory.budget()),
             packets: shared.inboxes.iter().map(|_| Packets::new(memory.budget())).collect(),
             others: shared.inboxes.iter().map(|_| Fresh::new(memory)).collect(),
             strays: Vec::new(),
@@ -613,6 +616,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             }
             self.packets[number].begin(mask);
         }
+        self.made.begin(mask);
         let mut forms = [Key { words: [0; W], asleep: 0 }; BATCH];
         let taken = self.known.take(mask, &mut forms[..states]);
         let mut rest = &forms[..taken];
@@ -621,8 +625,8 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             let Some((form, others)) = rest[done..].split_first() else {
                 break;
             };
-            if look == Look::Full && self.has_packets() {
-                self.deliver()?;
+            if look == Look::Full && !self.made.is_empty() {
+                self.look_up::<W>()?;
                 rest = &rest[done..];
                 continue;
             }
@@ -640,7 +644,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
                 return Ok(taken);
             }
         }
-        self.look_up()?;
+        self.look_up::<W>()?;
         Ok(taken)
     }
 
@@ -651,20 +655,12 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         mask: usize,
         forms: &[Key<W>],
     ) -> Result<(usize, Look), Limit> {
-        self.make_room::<W>(SUCCESSORS)?;
-        let mut changed =
-            Changed { packets: &mut self.packets, others: &mut self.strays, count: 0 };
+        self.made.make_room::<W>(SUCCESSORS)?;
+        let mut changed = Changed { packets: &mut self.made, others: &mut self.strays, count: 0 };
         let applied = self.remembered.apply(mask, forms, &mut changed);
         self.counts.transitions += changed.count as u64;
         self.add_strays::<W>()?;
         Ok(applied)
-    }
-
-    /// Makes room for so many successors, whoever owns them.
-    #[inline]
-    fn make_room<const W: usize>(&mut self, more: usize) -> Result<(), Limit> {
-        self.packets.iter_mut().try_for_each(|packets| packets.make_room::<W>(more))?;
-        Ok(())
     }
 
     /// Adds successors in a form that is not theirs.
@@ -678,22 +674,12 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         Ok(())
     }
 
-    /// Looks up its own successors that are packed with one mask.
-    fn look_up(&mut self) -> Result<(), Limit> {
+    /// Gives the successors made so far to their owners, and looks up its own.
+    fn look_up<const W: usize>(&mut self) -> Result<(), Limit> {
+        self.made.share_out::<W>(&mut self.packets)?;
         let own = &mut self.packets[self.number];
         self.known.insert(own)?;
         own.clear();
-        Ok(())
-    }
-
-    fn has_packets(&self) -> bool {
-        self.packets.iter().any(|packets| !packets.is_empty())
-    }
-
-    /// Looks up its own successors, and sends all others.
-    fn deliver(&mut self) -> Result<(), Limit> {
-        self.look_up()?;
-        self.send_if(1);
         Ok(())
     }
 
@@ -725,9 +711,9 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             }
         }
         if count > 0 {
-            self.make_room::<W>(count)?;
+            self.made.make_room::<W>(count)?;
             let mut changed =
-                Changed { packets: &mut self.packets, others: &mut self.strays, count: 0 };
+                Changed { packets: &mut self.made, others: &mut self.strays, count: 0 };
             self.remembered.make(mask, form, &mut changed);
             self.counts.transitions += changed.count as u64;
             self.add_strays::<W>()?;

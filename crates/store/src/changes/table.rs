@@ -14,6 +14,9 @@ const BAD: u32 = 8;
 /// So many bad windows are borne.
 const PATIENCE: u32 = 8;
 
+/// All that can be found by so many bits is found in the end, however long it takes.
+const FEW_BITS: u32 = 16;
+
 /// Lists of changes. What is needed to find one comes first, in one line of the cache.
 #[repr(C, align(64))]
 pub(super) struct Table {
@@ -38,8 +41,10 @@ pub(super) struct Table {
     /// last, less those by which that was done.
     pub depth: u32,
     pub bits_before: u32,
-    /// The bits that are looked at first, and not the same for all keys.
-    pub pivot: Bits,
+    /// The bits that are looked at first to compute an index, and otherwise, if they are not the same for all keys.
+    pub pivots: [Option<Bits>; 2],
+    /// How many bits are looked at that are not the same for all keys.
+    pub bits: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -79,7 +84,8 @@ impl Default for Table {
             given_up: false,
             depth: 0,
             bits_before: u32::MAX,
-            pivot: Bits::default(),
+            pivots: [None; 2],
+            bits: 0,
             parts: Choice::default(),
         }
     }
@@ -156,7 +162,7 @@ impl Table {
                 _ => 0,
             };
             (self.asked, self.missed) = (0, 0);
-            if self.bad >= PATIENCE {
+            if self.bad >= PATIENCE && self.bits > FEW_BITS {
                 self.exhausted = true;
                 return true;
             }
