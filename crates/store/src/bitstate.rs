@@ -41,7 +41,7 @@ impl Bitstate {
     pub fn new(bytes: u64, hashes: u32, budget: &Arc<Budget>) -> Result<Self, Full> {
         let words = usize::try_from(bytes / 8).map_err(|_| Full::Memory)?.max(1);
         budget.take(words as u64 * 8)?;
-        let Some(table) = Zeroed::try_new(words) else {
+        let Some(table) = Zeroed::try_scattered(words) else {
             budget.give_back(words as u64 * 8);
             return Err(Full::Memory);
         };

@@ -108,7 +108,7 @@ impl Compact {
         let shape = Shape::new(bytes, bits);
         let words = shape.lines.checked_mul(LINE).ok_or(Full::Memory)?;
         budget.take(words as u64 * 4)?;
-        let Some(words) = Zeroed::try_new(words) else {
+        let Some(words) = Zeroed::try_scattered(words) else {
             budget.give_back(words as u64 * 4);
             return Err(Full::Memory);
         };

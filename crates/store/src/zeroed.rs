@@ -71,6 +71,19 @@ mod allocation {
             })
         }
 
+        /// So many zeroes, at least one, if the system gives them, for one who looks at few of them, anywhere: in small
+        /// pages, since a page is cleared as a whole when it is touched.
+        pub fn try_scattered(len: usize) -> Option<Self> {
+            #[cfg(all(target_os = "linux", not(miri)))]
+            if Self::layout(len).size() >= super::huge_pages::HUGE_PAGE {
+                let bytes = Self::layout(len).size();
+                let mapping = super::huge_pages::Mapping::new(bytes, libc::MADV_NOHUGEPAGE)?;
+                let (start, mapping) = (mapping.start.cast(), Some(std::sync::Arc::new(mapping)));
+                return Some(Self { start, len, mapping });
+            }
+            Self::try_new(len)
+        }
+
         fn layout(len: usize) -> Layout {
             let layout = Layout::array::<T>(len).and_then(|layout| layout.align_to(64));
             layout.unwrap_or_else(|_| panic!("{len} elements do not fit into the address space"))
@@ -157,7 +170,7 @@ mod huge_pages {
 
     /// Address space of our own, given back when the last slice of it is dropped.
     pub struct Mapping {
-        start: NonNull<u8>,
+        pub start: NonNull<u8>,
         len: usize,
     }
 
@@ -173,7 +186,7 @@ mod huge_pages {
     pub fn take(len: usize) -> Option<(NonNull<u8>, Arc<Mapping>)> {
         let len = len.next_multiple_of(64);
         if len >= MAPPING {
-            let mapping = Mapping::new(len)?;
+            let mapping = Mapping::new(len, libc::MADV_HUGEPAGE)?;
             return Some((mapping.start, Arc::new(mapping)));
         }
         let mut present = PRESENT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +194,7 @@ mod huge_pages {
         let mapping = match mapping.upgrade() {
             Some(it) if it.len - *used >= len => it,
             _ => {
-                let new = Arc::new(Mapping::new(MAPPING)?);
+                let new = Arc::new(Mapping::new(MAPPING, libc::MADV_HUGEPAGE)?);
                 (*mapping, *used) = (Arc::downgrade(&new), 0);
                 new
             }
@@ -193,7 +206,8 @@ mod huge_pages {
     }
 
     impl Mapping {
-        fn new(len: usize) -> Option<Self> {
+        /// So many zeroes, with advice as to the size of pages.
+        pub fn new(len: usize, advice: libc::c_int) -> Option<Self> {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             // SAFETY: a new private mapping touches no memory that is in use.
@@ -202,8 +216,8 @@ mod huge_pages {
                 return None;
             }
             // SAFETY: the range is the one just mapped; the advice changes no contents. It may be
-            // refused, and then pages are small.
-            unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
+            // refused, and then pages are as the system likes.
+            unsafe { libc::madvise(start, len, advice) };
             Some(Self { start: NonNull::new(start.cast())?, len })
         }
     }
@@ -227,6 +241,10 @@ impl<T: Zeroable> Zeroed<T> {
     }
 
     pub fn try_new(len: usize) -> Option<Self> {
+        Some(Self::new(len))
+    }
+
+    pub fn try_scattered(len: usize) -> Option<Self> {
         Some(Self::new(len))
     }
 }
