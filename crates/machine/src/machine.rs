@@ -205,7 +205,8 @@ impl Machine {
         &self.options
     }
 
-    pub(crate) fn stopped(&self) -> bool {
+    /// Whether it was told to stop.
+    pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 

@@ -555,7 +555,7 @@ fn pictures_show_all_states_and_do_not_change() {
     let all: usize = program.automata.iter().map(reachable).sum();
     assert_eq!(svg.matches("class=\"state").count(), all);
 
-    let pictures = graph::pictures(&program);
+    let pictures: Vec<_> = graph::pictures(&program).collect();
     assert_eq!(pictures.len(), program.automata.len());
     for (picture, automaton) in pictures.iter().zip(&program.automata) {
         assert!(!picture.svg.contains("<style"));

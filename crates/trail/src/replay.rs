@@ -58,7 +58,7 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// Replays a run; `visit` sees every move of it in order.
+/// Replays a run; `visit` sees every move of it in order. A machine that is told to stop does so here too.
 pub fn replay(
     machine: &Machine,
     steps: &[Step],
@@ -68,6 +68,9 @@ pub fn replay(
     let mut violations = Vec::new();
     let mut index = 0;
     while index < steps.len() {
+        if machine.stopped() {
+            return Err(Misfit { index, message: "the replay was interrupted".into() });
+        }
         let (moves, _) = walker.moves();
         let Some(chosen) = best_match(&moves, &steps[index..]) else {
             return Err(Misfit {

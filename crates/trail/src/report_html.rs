@@ -147,9 +147,7 @@ impl Report<'_> {
             rows.extend((1..here).map(|_| json!([])));
             rows.push(json!(changed));
         })?;
-        let mut keys: Vec<&(String, String)> = vec![&known.none; known.numbers.len()];
-        known.numbers.iter().for_each(|(key, &number)| keys[number] = key);
-        Ok(json!({ "keys": keys, "start": initial, "rows": rows }))
+        Ok(json!({ "keys": known.keys, "start": initial, "rows": rows }))
     }
 }
 
@@ -161,32 +159,32 @@ fn lines_dimmed(run: &Run) -> bool {
 #[derive(Default)]
 struct Known {
     numbers: BTreeMap<(String, String), usize>,
+    keys: Vec<(String, String)>,
     values: Vec<String>,
+    /// The numbers in the order of the last state: most states have the same variables in the same order, and
+    /// there may be very many.
+    order: Vec<usize>,
     /// What changed since it was last asked; an empty value: it is gone.
     changed: Vec<(usize, String)>,
-    none: (String, String),
 }
 
 impl Known {
     fn meet(&mut self, program: &Program, view: &View) {
-        let name_of = |pid: usize| {
-            let body = view.processes.get(pid).map(|process| process.body);
-            let name = body.map_or("", |body| plain_name(&program.automaton(body).name));
-            format!("{name}({pid})")
-        };
-        let mut seen = vec![false; self.values.len()];
-        let places = view.processes.iter().enumerate().map(|(pid, process)| {
-            (name_of(pid), "(line)".to_owned(), line_of(program, process).to_string())
+        let owners = view.processes.iter().enumerate().map(|(pid, process)| {
+            format!("{}({pid})", plain_name(&program.automaton(process.body).name))
+        });
+        let owners: Vec<String> = owners.collect();
+        let places = owners.iter().zip(&view.processes).map(|(owner, process)| {
+            (owner.as_str(), "(line)".to_owned(), line_of(program, process).to_string())
         });
         let values = variables(program, view).into_iter().map(|it| {
-            let owner = it.process.map_or(String::new(), |pid| name_of(usize::from(pid)));
-            (owner, it.name, it.value)
+            let owner = it.process.and_then(|pid| owners.get(usize::from(pid)));
+            (owner.map_or("", String::as_str), it.name, it.value)
         });
-        for (owner, name, value) in places.chain(values) {
-            let next = self.numbers.len();
-            let number = *self.numbers.entry((owner, name)).or_insert(next);
-            if number == self.values.len() {
-                self.values.push(String::new());
+        let mut seen = vec![false; self.values.len()];
+        for (position, (owner, name, value)) in places.chain(values).enumerate() {
+            let number = self.number(position, owner, name);
+            if number == seen.len() {
                 seen.push(false);
             }
             seen[number] = true;
@@ -201,6 +199,29 @@ impl Known {
                 self.changed.push((number, String::new()));
             }
         }
+    }
+
+    /// The number of a variable, the first ones of a state coming first.
+    fn number(&mut self, position: usize, owner: &str, name: String) -> usize {
+        let is_it = |&number: &usize| {
+            let (its_owner, its_name) = &self.keys[number];
+            its_owner == owner && *its_name == name
+        };
+        let before = self.order.get(position).copied();
+        if let Some(number) = before.filter(is_it) {
+            return number;
+        }
+        let key = (owner.to_owned(), name);
+        let number = *self.numbers.entry(key.clone()).or_insert(self.keys.len());
+        if number == self.keys.len() {
+            self.keys.push(key);
+            self.values.push(String::new());
+        }
+        match self.order.get_mut(position) {
+            Some(place) => *place = number,
+            None => self.order.push(number),
+        }
+        number
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use spinward_program::graph;
 
 use crate::Shared;
+use crate::jobs::Stop;
 use crate::problem::Problem;
 use crate::source::Source;
 
@@ -24,10 +25,10 @@ pub async fn automata(
     Json(source): Json<Source>,
 ) -> Result<Json<Vec<Picture>>, Problem> {
     let files = Arc::clone(&shared);
-    let work = move |_: &_| {
+    let work = move |stop: &Arc<Stop>| {
         let model = source.model(&files.files)?;
-        let pictures = graph::pictures(&model.program).into_iter();
-        Ok(pictures.map(|graph::Picture { title, svg }| Picture { title, svg }).collect())
+        let wanted = graph::pictures(&model.program).take_while(|_| !stop.asked());
+        Ok(wanted.map(|graph::Picture { title, svg }| Picture { title, svg }).collect())
     };
     shared.jobs.short(work).await.map(Json)
 }

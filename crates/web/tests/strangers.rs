@@ -174,6 +174,24 @@ fn steps_without_an_end_are_given_up() {
     assert_eq!(served.ask("read", &source("init { skip }")).status, 200);
 }
 
+/// What takes too long is not only given up but stopped, so that others have its place.
+#[test]
+fn what_is_given_up_makes_room() {
+    let text = "int a[12000]; active proctype P() { do :: a[0]++ od }";
+    let start = json!({ "run": { "source": source(text), "steps": [] } });
+    let place = serve(None, limits()).ask("simulate", &start).json();
+    let steps = vec![place["moves"][0]["steps"][0].clone(); 2000];
+    let served = serve(None, Limits { patience: Duration::from_millis(300), ..limits() });
+    let long = json!({ "run": { "source": source(text), "steps": steps } });
+    std::thread::scope(|scope| {
+        let ask = || scope.spawn(|| served.ask("chart", &long).status);
+        for asked in [ask(), ask(), ask(), ask()] {
+            assert_eq!(asked.join().unwrap(), 504);
+        }
+    });
+    assert_eq!(served.ask("read", &source("init { skip }")).status, 200);
+}
+
 #[test]
 fn requests_have_a_size() {
     let served = serve(None, limits());

@@ -41,14 +41,14 @@ pub struct Picture {
 }
 
 /// A picture of each automaton, in the order of the program.
-pub fn pictures(program: &Program) -> Vec<Picture> {
-    let picture = |automaton: &Automaton| {
+pub fn pictures(program: &Program) -> impl Iterator<Item = Picture> {
+    let picture = move |automaton: &Automaton| {
         let (body, (width, height)) = draw(program, automaton);
         let (width, height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
         let body = format!("<g transform=\"translate({MARGIN},{MARGIN})\">\n{body}</g>\n");
         Picture { title: title(automaton), svg: element(width, height, &body) }
     };
-    program.automata.iter().map(picture).collect()
+    program.automata.iter().map(picture)
 }
 
 fn element(width: f64, height: f64, body: &str) -> String {
