@@ -370,6 +370,31 @@ fn files_are_read_from_disk_or_from_the_editor() {
     assert!(!client.leave());
 }
 
+/// A folder for files, with what names its files in the protocol.
+fn folder() -> (tempfile::TempDir, std::path::PathBuf, impl Fn(&str) -> String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().canonicalize().expect("a path");
+    let root = path.clone();
+    (folder, path, move |name: &str| format!("file://{}", root.join(name).display()))
+}
+
+#[test]
+#[cfg(unix)]
+fn new_files_stay_open_when_they_are_saved() {
+    let (_folder, path, uri) = folder();
+    std::fs::create_dir(path.join("real")).expect("a folder");
+    std::os::unix::fs::symlink(path.join("real"), path.join("link")).expect("a link");
+    let text = "byte x;\ninit { x = 1 }\n";
+    let new = uri("link/new.pml");
+    let mut client = Client::new(json!({ "capabilities": {} }));
+    client.open(&new, text);
+    assert!(client.ask("textDocument/hover", at(&new, 0, 5)).is_ok());
+    std::fs::write(path.join("link/new.pml"), text).expect("a file");
+    client.tell("textDocument/didSave", json!({ "textDocument": { "uri": new } }));
+    assert!(client.ask("textDocument/hover", at(&new, 0, 5)).is_ok());
+    assert!(client.close());
+}
+
 #[test]
 fn settings_count() {
     let text = "#ifdef BUG\ninit { x = 1 }\n#else\ninit { skip }\n#endif\n";

@@ -206,7 +206,12 @@ fn not_found(header: &HeaderName, dirs: &[PathBuf], includes: &Includes) -> Diag
     }
 }
 
-/// One path for all the ways to name a file.
+/// One path for all the ways to name a file. One that is not there yet has the path that it will have.
 pub fn identity(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    path.canonicalize().unwrap_or_else(|_| {
+        let known = path.ancestors().skip(1).find_map(|folder| {
+            Some(folder.canonicalize().ok()?.join(path.strip_prefix(folder).ok()?))
+        });
+        known.unwrap_or_else(|| path.to_owned())
+    })
 }
