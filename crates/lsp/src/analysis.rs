@@ -1,7 +1,7 @@
 //! A model as far as it is understood, with what editors ask about it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use lsp_types::{Location, Range, Uri};
 use rustc_hash::FxHashMap;
@@ -157,9 +157,4 @@ impl Analysis {
         let uri = self.files[place.file].uri.clone()?;
         Some(Location { uri, range: self.range(place, encoding) })
     }
-}
-
-/// Options with the texts of open files.
-pub fn with_texts(options: &Options, texts: FxHashMap<PathBuf, String>) -> Options {
-    Options { texts: Arc::new(texts), ..options.clone() }
 }

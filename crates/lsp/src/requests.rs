@@ -9,9 +9,10 @@ use lsp_types::{
     DefinitionResponse, DocumentFormattingParams, DocumentHighlight, DocumentHighlightParams,
     DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, Hover,
     HoverParams, Location, MarkupContent, MarkupKind, PrepareRenameParams,
-    PrepareRenamePlaceholder, PrepareRenameResult, ReferenceParams, RenameParams,
+    PrepareRenamePlaceholder, PrepareRenameResult, Range, ReferenceParams, RenameParams,
     TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
 };
+use rustc_hash::FxHashMap;
 
 use crate::analysis::{Analysis, Place};
 use crate::documents::Document;
@@ -194,16 +195,20 @@ impl State {
     /// The white space of a text in order.
     pub fn format(&mut self, params: DocumentFormattingParams) -> Answer<Vec<TextEdit>> {
         let document = self.document(&params.text_document.uri)?;
-        let options = &self.workspace.options;
+        let options = &self.workspace.reading(FxHashMap::default());
         Ok(Some(formatting::format(document, &params.options, options, self.encoding)?))
     }
 
     /// The white space of some lines in order.
     pub fn format_range(&mut self, params: DocumentRangeFormattingParams) -> Answer<Vec<TextEdit>> {
         let document = self.document(&params.text_document.uri)?;
-        let options = &self.workspace.options;
+        let options = &self.workspace.reading(FxHashMap::default());
         let mut edits = formatting::format(document, &params.options, options, self.encoding)?;
-        let lines = params.range.start.line..=params.range.end.line;
+        let Range { start, end } = params.range;
+        // A range that ends where a line begins has nothing of that line.
+        let past =
+            if end.character == 0 && end.line > start.line { end.line } else { end.line + 1 };
+        let lines = start.line..past;
         edits.retain(|edit| lines.contains(&edit.range.start.line));
         Ok(Some(edits))
     }

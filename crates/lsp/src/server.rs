@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
 
 use lsp_server::{Connection, ErrorCode, Message, RequestId, Response};
 use lsp_types::*;
 use serde_json::Value;
+use spinward_promela::preprocess::read_file;
 
 use crate::capabilities;
 use crate::check::{self, Checks};
@@ -44,6 +45,8 @@ pub fn serve(connection: Connection) -> bool {
         inbox,
         waiting: VecDeque::new(),
         phase: Phase::Silent,
+        folder: PathBuf::new(),
+        can_watch: false,
         state: State::default(),
         checks: Checks::default(),
         sent: ByFile::new(),
@@ -58,6 +61,10 @@ struct Server {
     /// Messages that came in and were not looked at.
     waiting: VecDeque<Message>,
     phase: Phase,
+    /// Where the client works.
+    folder: PathBuf,
+    /// Whether the client can tell of changes on disk.
+    can_watch: bool,
     state: State,
     checks: Checks,
     /// What the client was told to be wrong.
@@ -91,7 +98,7 @@ impl Server {
                 Message::Notification(note) if self.phase == Phase::Talking => {
                     self.guarded(|server| server.notification(&note.method, note.params));
                 }
-                // Before and after that nothing else means anything, and we ask for nothing.
+                // Before and after that nothing else means anything, and what we ask for needs no answer.
                 Message::Notification(_) | Message::Response(_) => {}
             }
         }
@@ -202,6 +209,8 @@ impl Server {
     fn initialize(&mut self, params: Value) -> Result<Value, Refusal> {
         let params: InitializeParams = read(params)?;
         self.state.encoding = capabilities::encoding(&params);
+        self.folder = capabilities::workspace(&params);
+        self.can_watch = capabilities::can_watch(&params);
         self.phase = Phase::Talking;
         self.set(params.initialization_options);
         write(capabilities::initialized(self.state.encoding))
@@ -211,6 +220,7 @@ impl Server {
         match Settings::read(sent) {
             Ok(None) => {}
             Ok(Some(settings)) => {
+                let settings = settings.within(&self.folder);
                 self.state.workspace.options = settings.options();
                 self.state.settings = settings;
                 self.state.workspace.forget_all();
@@ -231,8 +241,8 @@ impl Server {
         let argument = params.arguments.unwrap_or_default().into_iter().next();
         let request: check::Request = read(argument.unwrap_or_default())?;
         let model = path_of(&request.model);
-        if let Some(unsaved) = self.unsaved(&model) {
-            return Err(format!("save {unsaved} first: what is on disk is checked").into());
+        if let Some(why) = self.unsaved(&model) {
+            return Err(why.into());
         }
         let program = std::env::current_exe().map_err(|problem| problem.to_string())?;
         let mut options = self.state.settings.check_options();
@@ -252,7 +262,7 @@ impl Server {
         Ok(None)
     }
 
-    /// A text of a model that is not on disk as it is here.
+    /// Why a model cannot be checked: what is on disk is not what is here.
     fn unsaved(&mut self, model: &Path) -> Option<String> {
         let workspace = &mut self.state.workspace;
         let parts: Vec<_> = match workspace.model_of(model) {
@@ -261,9 +271,12 @@ impl Server {
         };
         parts.iter().find_map(|path| {
             let document = workspace.documents.get(path)?;
-            let on_disk = std::fs::read_to_string(path).unwrap_or_default();
-            let same = on_disk.trim_start_matches('\u{feff}') == document.text;
-            (!same).then(|| path.display().to_string())
+            let save = || format!("save {} first: what is on disk is checked", path.display());
+            match read_file(path) {
+                Ok(on_disk) => (!is_saved(&on_disk, &document.text)).then(save),
+                Err(_) if !path.exists() => Some(save()),
+                Err(problem) => Some(problem.message),
+            }
         })
     }
 
@@ -298,6 +311,12 @@ impl Server {
             }
             DidSaveTextDocumentNotification::METHOD | DidChangeWatchedFilesNotification::METHOD => {
                 workspace.forget_all()
+            }
+            InitializedNotification::METHOD => {
+                if self.can_watch {
+                    (self.send)(capabilities::watch().into());
+                }
+                return;
             }
             DidChangeConfigurationNotification::METHOD => {
                 // Clients that expect to be asked for their settings send none.
@@ -338,6 +357,12 @@ impl Server {
     }
 }
 
+/// Whether a text is on disk as it is here. Some editors keep the ends of lines to themselves.
+fn is_saved(on_disk: &str, open: &str) -> bool {
+    let plain = |text: &str| text.replace("\r\n", "\n");
+    plain(on_disk.trim_start_matches('\u{feff}')) == plain(open)
+}
+
 /// Puts a question and gives its answer as the protocol wants it.
 fn ask<R, T>(params: Value, answer: impl FnOnce(R::Params) -> Answer<T>) -> Result<Value, Refusal>
 where
@@ -357,4 +382,16 @@ fn read<T: serde::de::DeserializeOwned>(params: Value) -> Result<T, Refusal> {
 fn write<T: serde::Serialize>(answer: T) -> Result<Value, Refusal> {
     serde_json::to_value(answer)
         .map_err(|problem| Refusal { code: ErrorCode::InternalError, message: problem.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_lines_are_no_changes() {
+        assert!(is_saved("byte x;\r\nbyte y;\r\n", "byte x;\nbyte y;\n"));
+        assert!(is_saved("\u{feff}byte x;\n", "byte x;\r\n"));
+        assert!(!is_saved("byte x;\n", "byte x;\n\n"));
+    }
 }

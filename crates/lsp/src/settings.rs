@@ -1,6 +1,6 @@
 //! What the user of an editor can set.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,6 +47,14 @@ impl Settings {
         read.map(Some).map_err(|problem| format!("the settings of spinward are wrong: {problem}"))
     }
 
+    /// With folders that are the same wherever they are looked for: others than whole paths are in the workspace.
+    pub fn within(mut self, workspace: &Path) -> Self {
+        for folder in &mut self.include_dirs {
+            *folder = workspace.join(&*folder);
+        }
+        self
+    }
+
     /// How models are read.
     pub fn options(&self) -> Options {
         Options {
@@ -84,5 +92,18 @@ mod tests {
         assert_eq!(nested, Ok(Some(settings)));
         assert_eq!(Settings::read(Some(Value::Null)), Ok(None));
         assert!(Settings::read(Some(json!({ "defines": 3 }))).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn folders_are_those_of_the_workspace() {
+        let folders = json!({ "includeDirs": ["lib", "/usr/lib"], "checkArguments": [] });
+        let settings = Settings::read(Some(folders)).expect("right").expect("some");
+        let settings = settings.within(Path::new("/home/me"));
+        assert_eq!(
+            settings.options().include_dirs,
+            [Path::new("/home/me/lib"), Path::new("/usr/lib")]
+        );
+        assert_eq!(settings.check_options(), ["-I/home/me/lib", "-I/usr/lib"]);
     }
 }

@@ -310,6 +310,16 @@ fn texts_are_formatted() {
     client.open(uri, "#define SAY(x) printf(#x)\ninit {\nSAY(a+b)\n}\n");
     let params = json!({ "textDocument": { "uri": uri }, "options": options });
     assert!(client.ask("textDocument/formatting", params).is_err());
+    // What ends where a line begins has nothing of it.
+    let uri = "untitled:range.pml";
+    let text = "init {\nskip;\nskip\n}\n";
+    client.open(uri, text);
+    let range = json!({
+        "start": { "line": 1, "character": 0 }, "end": { "line": 2, "character": 0 }
+    });
+    let params = json!({ "textDocument": { "uri": uri }, "options": options, "range": range });
+    let edits = client.ask("textDocument/rangeFormatting", params).expect("an answer");
+    assert_eq!(edited(text, &edits), "init {\n  skip;\nskip\n}\n");
     assert!(client.close());
 }
 
@@ -379,6 +389,35 @@ fn folder() -> (tempfile::TempDir, std::path::PathBuf, impl Fn(&str) -> String) 
 }
 
 #[test]
+fn files_that_are_not_open_may_change() {
+    let (_folder, path, uri) = folder();
+    let model = "#include \"part.h\"\ninit { x = 1 }\n";
+    std::fs::write(path.join("model.pml"), model).expect("a file");
+    std::fs::write(path.join("part.h"), "byte x;\n").expect("a file");
+    let mut client = Client::new(json!({ "capabilities": {} }));
+    client.open(&uri("model.pml"), model);
+    assert_eq!(client.diagnostics(&uri("model.pml")), [""; 0]);
+    // Nobody tells of that.
+    std::fs::write(path.join("part.h"), "/* a line before it */\nbyte x;\n").expect("a file");
+    let params = with(at(&uri("model.pml"), 1, 7), json!({ "newName": "z" }));
+    let edit = client.ask("textDocument/rename", params).expect("an answer");
+    assert_eq!(starts(&edit["changes"][uri("part.h")]), [(1, 5)]);
+    assert!(client.close());
+
+    // Who can tell of it is asked to.
+    let watching = json!({ "didChangeWatchedFiles": { "dynamicRegistration": true } });
+    let mut client = Client::new(json!({ "capabilities": { "workspace": watching } }));
+    let Some(Message::Request(asked)) = client.next() else { panic!("a request") };
+    assert_eq!(asked.method, "client/registerCapability");
+    let registration = &asked.params["registrations"][0];
+    assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
+    let pattern = &registration["registerOptions"]["watchers"][0]["globPattern"];
+    assert_eq!(pattern, "**/*.{pml,prom,prm,pr,promela,h}");
+    client.send(lsp_server::Response::new_ok(asked.id, Value::Null).into());
+    assert!(client.close());
+}
+
+#[test]
 #[cfg(unix)]
 fn new_files_stay_open_when_they_are_saved() {
     let (_folder, path, uri) = folder();
@@ -392,6 +431,47 @@ fn new_files_stay_open_when_they_are_saved() {
     std::fs::write(path.join("link/new.pml"), text).expect("a file");
     client.tell("textDocument/didSave", json!({ "textDocument": { "uri": new } }));
     assert!(client.ask("textDocument/hover", at(&new, 0, 5)).is_ok());
+    assert!(client.close());
+}
+
+#[test]
+fn parts_may_have_parts() {
+    let (_folder, path, uri) = folder();
+    let texts = [
+        ("a.pml", "inline step() { g++ }\n"),
+        ("b.pml", "#include \"a.pml\"\nproctype Q() { step(); k++ }\n"),
+        ("c.pml", "byte g, k;\n#include \"b.pml\"\ninit { run Q() }\n"),
+    ];
+    for (name, text) in texts {
+        std::fs::write(path.join(name), text).expect("a file");
+    }
+    // All of them open, or the innermost alone.
+    for open in [&texts[..], &texts[..1]] {
+        let mut client = Client::new(json!({ "capabilities": {} }));
+        for (name, text) in open {
+            client.open(&uri(name), text);
+        }
+        let found = client.ask("textDocument/definition", at(&uri("a.pml"), 0, 16));
+        assert_eq!(found.expect("an answer")[0]["uri"], uri("c.pml"));
+        for (name, _) in open {
+            assert_eq!(client.diagnostics(&uri(name)), [""; 0], "{name}");
+        }
+        assert!(client.close());
+    }
+}
+
+#[test]
+fn formatting_knows_the_open_texts() {
+    let (_folder, path, uri) = folder();
+    let model = "#include \"say.h\"\ninit {\nSAY(a+b)\n}\n";
+    std::fs::write(path.join("model.pml"), model).expect("a file");
+    std::fs::write(path.join("say.h"), "#define SAY(x) x\n").expect("a file");
+    let mut client = Client::new(json!({ "capabilities": {} }));
+    client.open(&uri("say.h"), "#define SAY(x) printf(#x)\n");
+    client.open(&uri("model.pml"), model);
+    let options = json!({ "tabSize": 2, "insertSpaces": true });
+    let params = json!({ "textDocument": { "uri": uri("model.pml") }, "options": options });
+    assert!(client.ask("textDocument/formatting", params).is_err());
     assert!(client.close());
 }
 
