@@ -208,7 +208,7 @@ fn body_name(symbols: &Symbols, id: BodyId) -> String {
 }
 
 /// What a label's name says to a check.
-fn special(name: &str) -> &'static str {
+pub fn special(name: &str) -> &'static str {
     if name.starts_with("end") {
         " A process may stay here for ever: it is a valid end state."
     } else if name.starts_with("accept") {

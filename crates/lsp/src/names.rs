@@ -288,6 +288,10 @@ impl<'a> Finder<'a> {
                 globals.remove(thing.name.as_str());
             }
         }
+        let is_process = |name: &str| {
+            let thing = globals.get(name).map(|id| &self.names.things[id.0]);
+            thing.is_some_and(|thing| matches!(thing.meaning, Meaning::Symbol(Symbol::Body(_))))
+        };
         let mut found = Vec::new();
         for (file, words) in self.names.words.iter().enumerate() {
             let text = analysis.text(file);
@@ -298,7 +302,8 @@ impl<'a> Finder<'a> {
                 if word.kind == WordKind::Ident
                     && let Some(&thing) = globals.get(analysis.at(place))
                     && !known.contains(&place)
-                    && unused.may_be_global(words, at, text)
+                    && unused.may_be(&self.names.things[thing.0], words, at, text)
+                    && !remote_of(words, at, text).is_some_and(is_process)
                 {
                     found.push((place, thing));
                 }
@@ -329,6 +334,10 @@ struct Unused<'w> {
     in_definition: bool,
     /// The parameters of the macro.
     params: FxHashSet<&'w str>,
+    /// Parentheses that are open in the text, and in that of the macro.
+    parens: [usize; 2],
+    /// Braces that are open in a record type.
+    fields: Option<usize>,
 }
 
 impl<'w> Unused<'w> {
@@ -337,6 +346,18 @@ impl<'w> Unused<'w> {
         if word.kind == WordKind::Newline {
             self.in_definition = false;
             self.params.clear();
+            self.parens[1] = 0;
+        }
+        let parens = &mut self.parens[usize::from(word.directive)];
+        match word.kind {
+            WordKind::Punct(Punct::LParen) => *parens += 1,
+            WordKind::Punct(Punct::RParen) => *parens = parens.saturating_sub(1),
+            WordKind::Punct(Punct::LBrace) => self.fields = self.fields.map(|open| open + 1),
+            WordKind::Punct(Punct::RBrace) => {
+                self.fields = self.fields.filter(|&open| open > 1).map(|open| open - 1);
+            }
+            WordKind::Ident if &text[word.range.clone()] == "typedef" => self.fields = Some(0),
+            _ => {}
         }
         let named = at >= 1 && word.directive && &text[words[at - 1].range.clone()] == "define";
         if named && word.kind == WordKind::Ident {
@@ -350,17 +371,53 @@ impl<'w> Unused<'w> {
         }
     }
 
-    fn may_be_global(&self, words: &[Word], at: usize, text: &str) -> bool {
+    /// Whether a word can be the name of something global, and not of a label or a field.
+    fn may_be(&self, thing: &Thing, words: &[Word], at: usize, text: &str) -> bool {
         let word = &words[at];
-        let before = at.checked_sub(1).map(|before| &words[before]);
-        let part_of_more = before.is_some_and(|before| {
-            before.is(Punct::Dot)
-                || before.is(Punct::At)
-                || before.kind == WordKind::Hash
-                || &text[before.range.clone()] == "goto"
-        });
+        let is_named = |word: Option<&Word>, name: &str| {
+            word.is_some_and(|word| &text[word.range.clone()] == name)
+        };
+        let is = |word: Option<&Word>, sign: Punct| word.is_some_and(|word| word.is(sign));
+        let before = written(words[..at].iter().rev());
+        let after = written(words[at + 1..].iter());
+        let part_of_more = is(before, Punct::Dot)
+            || is(before, Punct::At)
+            || before.is_some_and(|before| before.kind == WordKind::Hash)
+            || is_named(before, "goto");
+        let (is_process, is_type) = match thing.meaning {
+            Meaning::Symbol(symbol) => {
+                (matches!(symbol, Symbol::Body(_)), matches!(symbol, Symbol::Typedef(_)))
+            }
+            Meaning::Parameter | Meaning::Macro => (false, false),
+        };
+        // Colons also stand in choices, behind processes, and in `unsigned x : 3, y : 4`.
+        let is_label = is(after, Punct::Colon)
+            && self.parens[usize::from(word.directive)] == 0
+            && !is_process
+            && !is(before, Punct::Comma)
+            && !is_named(before, "unsigned");
+        let names_type = is_type && after.is_some_and(|after| after.kind == WordKind::Ident);
+        let is_field = self.fields.is_some_and(|open| open > 0) && !names_type;
         let directive_ok = !word.directive
             || (self.in_definition && !self.params.contains(&text[word.range.clone()]));
-        directive_ok && !part_of_more
+        directive_ok && !part_of_more && !is_label && !is_field
     }
+}
+
+/// The first of some words that is not the end of a line.
+fn written<'w>(mut words: impl Iterator<Item = &'w Word>) -> Option<&'w Word> {
+    words.find(|word| word.kind != WordKind::Newline)
+}
+
+/// The process of which a word names a variable, as in `P[1]:x`, if it is written like that.
+fn remote_of<'t>(words: &[Word], at: usize, text: &'t str) -> Option<&'t str> {
+    let mut before = words[..at].iter().rev().filter(|word| word.kind != WordKind::Newline);
+    before.next().filter(|word| word.is(Punct::Colon))?;
+    let mut open = 0_usize;
+    let process = before.find(|word| {
+        open += usize::from(word.is(Punct::RBracket));
+        open -= usize::from(open > 0 && word.is(Punct::LBracket));
+        open == 0 && !word.is(Punct::LBracket)
+    })?;
+    Some(&text[process.range.clone()])
 }

@@ -9,10 +9,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use spinward_promela::Diagnostic;
 use spinward_promela::parser::is_keyword;
+use spinward_promela::symbols::Symbol;
 
 use crate::analysis::{Analysis, Place};
+use crate::describe::special;
 use crate::keywords::PREDEFINED;
-use crate::names::{Meaning, ThingId};
+use crate::names::{Meaning, Thing, ThingId};
 use crate::workspace::Workspace;
 
 /// What can be renamed at a byte of a file: where it is written there, and all that goes with it.
@@ -68,9 +70,22 @@ pub fn rename(
         return Err("the model has mistakes: it is not sure what names mean".to_owned());
     }
     check_name(name)?;
-    let is_macro = |thing: &&crate::names::Thing| thing.meaning == Meaning::Macro;
+    let is_macro = |thing: &&Thing| thing.meaning == Meaning::Macro;
     if analysis.names.things.iter().filter(is_macro).any(|thing| thing.name == name) {
         return Err(format!("`{name}` is the name of a macro"));
+    }
+    let mut meanings = things.iter().map(|&id| analysis.names.thing(id).meaning);
+    let is_label = |meaning| matches!(meaning, Meaning::Symbol(Symbol::Label(..)));
+    if meanings.any(is_label) && special(old) != special(name) {
+        return Err(format!(
+            "`{old}` cannot be renamed to `{name}`: labels that begin with `end`, `accept` or `progress` mean \
+             something to a check"
+        ));
+    }
+    // A formula and a variable may have one name, but then nobody knows which of them is meant.
+    let is_formula = |thing: &&Thing| thing.meaning == Meaning::Symbol(Symbol::Ltl);
+    if analysis.names.things.iter().filter(is_formula).any(|thing| thing.name == name) {
+        return Err(format!("`{name}` is the name of a formula"));
     }
     let places = analysis.names.places_of(&things);
     let shift = Shift::new(&places, name.len() as isize - old.len() as isize);

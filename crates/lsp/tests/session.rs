@@ -461,6 +461,58 @@ fn parts_may_have_parts() {
 }
 
 #[test]
+fn names_in_unused_text_are_renamed_with_care() {
+    let mut client = Client::new(json!({ "capabilities": {} }));
+    let text = "\
+byte count;
+#ifdef BIG
+typedef T { byte count };
+T t;
+unsigned other : 3, count : 4;
+active proctype Q() { t.count++; count: x = (P:count -> count : 1); goto count }
+#define UNUSED (count -> count : 0)
+#endif
+active proctype P() { count++ }
+";
+    client.open(URI, text);
+    let params = with(at(URI, 0, 5), json!({ "newName": "total" }));
+    let edit = client.ask("textDocument/rename", params).expect("an answer");
+    let made = edited(text, &edit["changes"][URI]);
+    let expected = "\
+byte total;
+#ifdef BIG
+typedef T { byte count };
+T t;
+unsigned other : 3, total : 4;
+active proctype Q() { t.count++; count: x = (P:count -> total : 1); goto count }
+#define UNUSED (total -> total : 0)
+#endif
+active proctype P() { total++ }
+";
+    assert_eq!(made, expected);
+    assert!(client.close());
+}
+
+#[test]
+fn a_new_name_changes_no_verdict() {
+    let mut client = Client::new(json!({ "capabilities": {} }));
+    let text = "byte x;\nactive proctype P() { wait: x++; end: goto wait }\nltl p { <> (x > 0) }\n";
+    client.open(URI, text);
+    let mut rename = |line, character, name: &str| {
+        let params = with(at(URI, line, character), json!({ "newName": name }));
+        client.ask("textDocument/rename", params).map_err(|refused| refused.message)
+    };
+    for (character, name) in [(22, "end_wait"), (22, "accepted"), (33, "progress"), (33, "stay")] {
+        let why = rename(1, character, name).expect_err("refused");
+        assert!(why.contains("mean something to a check"), "{why}");
+    }
+    assert!(rename(1, 22, "again").is_ok());
+    assert!(rename(1, 33, "end_here").is_ok());
+    assert!(rename(0, 5, "p").expect_err("refused").contains("the name of a formula"));
+    assert!(client.close());
+}
+
+#[test]
 fn formatting_knows_the_open_texts() {
     let (_folder, path, uri) = folder();
     let model = "#include \"say.h\"\ninit {\nSAY(a+b)\n}\n";
