@@ -2,7 +2,7 @@
 
 use lsp_types::{CompletionItem, CompletionItemKind};
 use spinward_promela::ast::Unit;
-use spinward_promela::preprocess::{Word, WordKind};
+use spinward_promela::preprocess::{DIRECTIVES, Word, WordKind};
 use spinward_promela::symbols::{BodyId, BodyKind, Scope, Symbol, Type, VarId, Variable};
 use spinward_promela::token::Punct;
 
@@ -11,12 +11,6 @@ use crate::describe;
 use crate::keywords::{KEYWORDS, PREDEFINED};
 use crate::names::Meaning;
 use crate::outline::body_span;
-
-/// Words of the preprocessor.
-const DIRECTIVES: [&str; 11] = [
-    "define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include", "undef",
-    "warning",
-];
 
 /// What can be written at a byte of a file.
 pub fn complete(analysis: &Analysis, file: usize, offset: usize) -> Vec<CompletionItem> {

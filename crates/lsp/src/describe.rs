@@ -2,6 +2,7 @@
 
 use spinward_program::ranges::Interval;
 use spinward_promela::ast::{Unit, Visibility};
+use spinward_promela::preprocess::{Word, WordKind};
 use spinward_promela::symbols::{
     BodyId, BodyKind, MtypeId, Scope, Symbol, Symbols, Type, Variable,
 };
@@ -248,7 +249,8 @@ fn formula(analysis: &Analysis, thing: &Thing) -> String {
 fn definition(analysis: &Analysis, name: Place) -> String {
     let words = &analysis.names.words[name.file];
     let first = words.partition_point(|word| word.range.start < name.start);
-    let line = words[first..].iter().take_while(|word| word.directive);
+    let ends = |word: &&Word| !word.directive || word.kind == WordKind::Newline;
+    let line = words[first..].iter().take_while(|word| !ends(word));
     let end = line.last().map_or(name.end, |word| word.range.end);
     let text = analysis.at(Place { end, ..name });
     format!("#define {}", shorten(text.trim_end()))

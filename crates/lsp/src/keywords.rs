@@ -95,5 +95,25 @@ mod tests {
         assert!(KEYWORDS.iter().all(|(word, _)| is_keyword(word)));
         assert!(KEYWORDS.is_sorted());
         assert!(PREDEFINED.iter().all(|(word, _)| !is_keyword(word)));
+        let parser = include_str!("../../promela/src/parser/keywords.rs");
+        for word in parser.split('"').filter(|word| is_keyword(word)) {
+            assert!(KEYWORDS.iter().any(|(known, _)| *known == word), "{word}");
+        }
+    }
+
+    /// Editors colour the words by lists of their own.
+    #[test]
+    fn the_words_are_coloured_everywhere() {
+        let grammar = include_str!("../../../editors/vscode/syntaxes/promela.tmLanguage.json");
+        let workbench = include_str!("../../web/page/highlight.js");
+        for (name, text) in [("grammar", grammar), ("workbench", workbench)] {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            // A `\\b` of the grammar may stand before a word.
+            let text = text.replace("\\\\b", " ");
+            let words: Vec<&str> = text.split(|c| !is_part(c)).collect();
+            for (word, _) in KEYWORDS {
+                assert!(words.contains(word), "the {name} lacks `{word}`");
+            }
+        }
     }
 }

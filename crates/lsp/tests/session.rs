@@ -146,6 +146,14 @@ fn names_are_explained() {
     assert!(hover("done", 0).contains("<> (last.number == 3)"), "{}", hover("done", 0));
     assert!(hover("goto", 0).contains("label"), "a keyword");
     assert_eq!(hover("{ byte number", 0), "", "nothing to tell");
+    // A macro ends with its line, or with the line that goes on with it.
+    let uri = "untitled:macros.pml";
+    client.open(uri, "#define ONE 1\n#define TWO ONE + \\\n    ONE\n#define THREE 3\n");
+    let mut hover = |line| client.ask("textDocument/hover", at(uri, line, 8)).expect("an answer");
+    let shown = hover(0)["contents"]["value"].clone();
+    assert_eq!(shown, "```promela\n#define ONE 1\n```\nA macro.");
+    let shown = hover(1)["contents"]["value"].clone();
+    assert_eq!(shown, "```promela\n#define TWO ONE + \\\n    ONE\n```\nA macro.");
     assert!(client.close());
 }
 

@@ -1,6 +1,6 @@
 // The words of Promela, one line at a time.
 
-const WORDS = "active assert atomic break c_code c_decl c_expr c_state c_track d_proctype d_step do else empty enabled eval fi for full goto hidden if in init inline len ltl nempty never nfull notrace np_ od of pc_value priority proctype provided return run select show skip timeout trace typedef unless xr xs always eventually until weakuntil stronguntil release implies equivalent next print printf printm";
+const WORDS = "active assert atomic break c_code c_decl c_expr c_state c_track D_proctype d_step do else empty enabled eval fi for full get_priority goto hidden if in init inline len ltl nempty never nfull notrace np_ od of pc_value priority proctype provided return run select set_priority show skip timeout trace typedef unless xr xs always eventually until weakuntil stronguntil release implies equivalent next print printf printm";
 const TYPES = "bit bool byte chan int local mtype pid short unsigned true false";
 const KINDS = new Map([
   ...WORDS.split(" ").map((word) => [word, "word"]),

@@ -12,7 +12,7 @@ use super::macros::{Macro, macro_name};
 use super::text::{RawKind, RawToken, Symbol, spell};
 
 /// Those that people write.
-const DIRECTIVES: [&str; 13] = [
+pub const DIRECTIVES: [&str; 13] = [
     "define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error",
     "warning", "line", "pragma",
 ];

@@ -37,6 +37,7 @@ use self::macros::MacroTable;
 use self::text::{Interner, RawKind, RawToken};
 use self::words::Words;
 
+pub use self::directives::DIRECTIVES;
 pub use self::include::{identity, read_file};
 pub use self::scan::{Word, WordKind, words};
 
