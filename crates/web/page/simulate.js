@@ -18,6 +18,8 @@ export class Simulation {
     this.at = 0;
     this.values = new Map();
     this.timer = null;
+    /** Counts what was asked for: of several answers under way only the last one is wanted. */
+    this.asked = 0;
     byId("restart").addEventListener("click", () => this.start());
     byId("back").addEventListener("click", () => this.go(this.before()));
     byId("forward").addEventListener("click", () => this.go(this.after()));
@@ -44,16 +46,19 @@ export class Simulation {
     this.pause();
     this.run = null;
     this.tell("…");
+    const turn = (this.asked += 1);
     try {
       const [drawn, whole] = await Promise.all([
         ask("automata", run.source),
         ask("simulate", { run, known: 0 }),
       ]);
+      if (turn !== this.asked) return;
       Object.assign(this, { run, told: whole.told, ends: whole.ends, at: 0, values: new Map() });
       this.automata.show(drawn);
       byId("restart").textContent = "Restart";
       await this.go(0, words);
     } catch (problem) {
+      if (turn !== this.asked) return;
       this.tell(problem.message);
       this.enable();
     }
@@ -80,14 +85,17 @@ export class Simulation {
     if (!this.run) return;
     const run = { ...this.run, steps: this.run.steps.slice(0, at) };
     const known = this.told.length > at ? at : this.told.length;
+    const turn = (this.asked += 1);
     try {
       const place = await ask("simulate", { run, known });
+      if (turn !== this.asked) return;
       this.told.push(...place.told);
       this.ends.push(...place.ends);
       this.at = at;
       this.place = place;
       this.show(words);
     } catch (problem) {
+      if (turn !== this.asked) return;
       this.pause();
       this.tell(problem.message);
     }

@@ -227,6 +227,23 @@ fn a_run_step_by_step() {
     user.no_complaints();
 }
 
+/// Whoever clicks twice before the first answer comes sees one run, the one that was asked for last.
+#[test]
+fn quick_clicks_make_one_run() {
+    let Some(mut user) = User::new(limits()) else { return };
+    user.click("#tab-simulate");
+    user.click("#restart");
+    user.wait("document.querySelectorAll('#moves button').length > 1");
+    user.eval("document.querySelectorAll('#moves button').forEach((it) => it.click())");
+    user.says("where", "After 1 step");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(user.eval("document.querySelectorAll('#run tbody tr').length"), 1);
+    user.click("#random");
+    user.says("where", "After 2 steps");
+    assert_eq!(user.eval("document.querySelectorAll('#run tbody tr').length"), 2);
+    user.no_complaints();
+}
+
 #[test]
 fn a_long_check_is_watched_and_stopped() {
     let Some(mut user) = User::new(Limits { checks: 1, ..limits() }) else { return };
