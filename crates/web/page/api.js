@@ -43,7 +43,7 @@ async function send(path, body, signal) {
   } catch {
     // It was told in plain words.
   }
-  if (response.status === 413) answer.message = "The model is too large for the workbench.";
+  if (response.status === 413) answer.message = "The request is too large for the workbench.";
   throw new Refused(answer.message || `The workbench refused (${response.status}).`, answer.marks);
 }
 

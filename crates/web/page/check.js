@@ -192,13 +192,17 @@ export class Checks {
     const place = error.line == null ? "" : ` in line ${error.line}`;
     const run = { source, steps: error.run.steps, watched: error.run.watched };
     const title = `${error.message}${place}`;
-    const button = (text, act) => make("button", { type: "button", on: { click: act } }, text);
+    // A run that is too long to be shown does not come with its steps.
+    const { left_out: why } = error.run;
+    const button = (text, act) =>
+      make("button", { type: "button", disabled: why != null, title: why, on: { click: act } }, text);
     return make("div", {},
       make("p", { class: "mono" }, title),
       make("p", {}, `There is ${kind} ${length}${cycle}.`),
       make("div", { class: "row" },
         button("Step through the run", () => this.simulation.follow(run, title)),
-        button("Open the chart", () => this.chart(run, title, { verdict: [title], cycle: error.run.cycle }))));
+        button("Open the chart", () => this.chart(run, title, { verdict: [title], cycle: error.run.cycle })),
+        why && make("span", { class: "note" }, why)));
   }
 }
 

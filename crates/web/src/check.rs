@@ -23,7 +23,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use crate::guard::secret;
 use crate::jobs::{Stop, StopOnDrop};
 use crate::problem::Problem;
-use crate::simulate::Watched;
+use crate::simulate::{Watched, too_long};
 use crate::source::{Source, problem};
 use crate::{Limits, Shared};
 
@@ -297,13 +297,16 @@ fn run(shared: &Shared, request: Request, manner: &Manner, teller: &Teller) -> R
     Ok(())
 }
 
-/// The report with the runs to its errors, by which the page simulates them.
+/// The report with the runs to its errors, by which the page simulates them. Of a run that is too long for that it is
+/// said so, in place of its steps.
 fn told(report: &Report) -> Value {
     let mut told = json!(report);
     for (index, error) in report.errors.iter().enumerate() {
         let steps = error.run.iter().map(|step| json!([step.process, step.transition.0]));
+        let left_out = too_long(error.run.len());
         let run = json!({
-            "steps": steps.collect::<Vec<_>>(),
+            "steps": left_out.is_none().then(|| steps.collect::<Vec<_>>()),
+            "left_out": left_out,
             "cycle": error.cycle_index,
             "watched": Watched::of(&error.watched),
         });

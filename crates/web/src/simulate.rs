@@ -27,6 +27,12 @@ const MAX_STEPS: usize = 20_000;
 /// So many variables are shown.
 const MAX_VARIABLES: usize = 1_000;
 
+/// Why a run of so many steps is not shown, if it is too long.
+pub fn too_long(steps: usize) -> Option<String> {
+    let message = || format!("runs of more than {MAX_STEPS} steps are not shown here");
+    (steps > MAX_STEPS).then(message)
+}
+
 /// A run of a model.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,8 +93,7 @@ impl Watched {
 impl Run {
     /// The steps, if they are some of the model.
     pub fn steps(&self, program: &Program) -> Result<Vec<Step>, Problem> {
-        if self.steps.len() > MAX_STEPS {
-            let message = format!("runs of more than {MAX_STEPS} steps are not shown here");
+        if let Some(message) = too_long(self.steps.len()) {
             return Err(Problem::usage(message));
         }
         let known =

@@ -244,6 +244,20 @@ fn quick_clicks_make_one_run() {
     user.no_complaints();
 }
 
+/// What cannot be shown cannot be asked for, and it is said why.
+#[test]
+fn a_run_that_is_too_long_is_only_told_of() {
+    let Some(mut user) = User::new(limits()) else { return };
+    user.replace("int x; init { do :: x < 15000 -> x++ :: else -> assert(false) od }");
+    user.says("problem-summary", "none");
+    user.eval("document.getElementById('search').value = 'dfs'");
+    user.click("#check");
+    user.says("verdict", "Violated");
+    user.says("results", "runs of more than 20000 steps are not shown here");
+    assert_eq!(user.eval("document.querySelectorAll('.result button:disabled').length"), 2);
+    user.no_complaints();
+}
+
 #[test]
 fn a_long_check_is_watched_and_stopped() {
     let Some(mut user) = User::new(Limits { checks: 1, ..limits() }) else { return };

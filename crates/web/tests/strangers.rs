@@ -277,6 +277,19 @@ fn runs_that_are_none_are_refused() {
     assert_eq!(ask(json!(many), Value::Null), 422);
 }
 
+/// A run that the page could not show anyway is not sent to it.
+#[test]
+fn runs_too_long_to_be_shown_come_without_steps() {
+    let served = serve(None, limits());
+    let text = "int x; active proctype P() { do :: x < 15000 -> x++ :: else -> assert(false) od }";
+    let properties = json!([{ "kind": "safety" }]);
+    let check = json!({ "source": source(text), "properties": properties, "search": "dfs" });
+    let error = served.listen(&check).wait("verdict")["report"]["errors"][0].take();
+    assert!(error["steps"].as_u64() > Some(20_000), "{error}");
+    assert_eq!(error["run"]["steps"], Value::Null);
+    assert!(error["run"]["left_out"].as_str().unwrap().contains("20000 steps"), "{error}");
+}
+
 #[test]
 fn reports_have_no_rights() {
     let served = serve(None, limits());
