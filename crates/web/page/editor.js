@@ -55,10 +55,11 @@ export class Editor {
     this.paint();
   }
 
-  /** Puts the cursor somewhere. */
+  /** Puts the cursor somewhere: columns count characters, of which some are two units of a string. */
   go(line, column = 1) {
     const before = this.lines.slice(0, line - 1).reduce((sum, it) => sum + it.length + 1, 0);
-    const at = Math.min(before + column - 1, this.text.length);
+    const inLine = [...(this.lines[line - 1] ?? "")].slice(0, column - 1).join("");
+    const at = Math.min(before + inLine.length, this.text.length);
     this.area.focus();
     this.area.setSelectionRange(at, at);
     this.show(line);

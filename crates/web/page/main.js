@@ -14,6 +14,8 @@ const select = tabs(byId("tabs"));
 const editor = new Editor(() => changed());
 let saved = null;
 let savedText = "";
+/** How lines end in the file; in the editor they end as browsers like it. */
+let lineEnd = "\n";
 let timer = null;
 let reading = null;
 
@@ -21,7 +23,7 @@ let reading = null;
 function source() {
   return {
     text: editor.text,
-    defines: byId("defines").value.split(/[\s,]+/).filter(Boolean),
+    defines: lines(byId("defines").value),
     invariants: lines(byId("invariants").value),
     formulas: lines(byId("formulas").value),
   };
@@ -49,12 +51,35 @@ const simulation = new Simulation({ source, editor, select, chart });
 const checks = new Checks({ source, select, chart, simulation, editor });
 const comparison = new Comparison({ source, checks });
 
-/** Under which name the text is remembered: another file, or another state of it, has another. */
-const memory = () => `spinward-text ${byId("name").textContent} ${saved}`;
+/** Under which name the text is remembered. */
+const memory = () => `spinward-text ${byId("name").textContent}`;
+
+/** Remembers a text that is not saved, with the state of the file that it was made of. */
+function remember() {
+  try {
+    if (editor.text === savedText) sessionStorage.removeItem(memory());
+    else sessionStorage.setItem(memory(), JSON.stringify({ saved, text: editor.text }));
+  } catch {
+    // There is no room, or it is not allowed: then nothing is remembered.
+  }
+}
+
+/** The text that was remembered, if the file is as it was then. */
+function remembered() {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(memory()));
+    return kept?.saved === saved ? kept?.text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text as it is written to files. */
+const forFile = (text) => text.replaceAll("\n", lineEnd);
 
 function changed() {
   byId("unsaved").hidden = saved == null || editor.text === savedText;
-  sessionStorage.setItem(memory(), editor.text);
+  remember();
   simulation.outdated();
   clearTimeout(timer);
   timer = setTimeout(read, PAUSE);
@@ -99,7 +124,7 @@ function problem(mark) {
 async function save() {
   const text = editor.text;
   try {
-    ({ saved } = await ask("save", { text, saved }));
+    ({ saved } = await ask("save", { text: forFile(text), saved }));
     savedText = text;
     changed();
     complain(null);
@@ -109,7 +134,7 @@ async function save() {
 }
 
 function download() {
-  const address = URL.createObjectURL(new Blob([editor.text], { type: "text/plain" }));
+  const address = URL.createObjectURL(new Blob([forFile(editor.text)], { type: "text/plain" }));
   const name = byId("name").textContent.split("/").at(-1);
   make("a", { href: address, download: name }).click();
   URL.revokeObjectURL(address);
@@ -139,12 +164,13 @@ async function start() {
   }
   byId("name").textContent = told.name;
   document.title = `${told.name.split("/").at(-1)} - Spinward workbench`;
-  byId("defines").value = told.defines.join(" ");
+  byId("defines").value = told.defines.join("\n");
   saved = told.saved;
-  savedText = told.text;
+  lineEnd = told.text.includes("\r\n") ? "\r\n" : "\n";
+  savedText = told.text.replace(/\r\n?/g, "\n");
   byId("save").hidden = saved == null;
   // What was written before the page was loaded again is not lost.
-  editor.text = sessionStorage.getItem(memory()) ?? told.text;
+  editor.text = remembered() ?? savedText;
   checks.begin(told);
   comparison.begin(told);
   byId("save").addEventListener("click", save);

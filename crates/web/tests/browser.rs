@@ -258,6 +258,41 @@ fn a_run_that_is_too_long_is_only_told_of() {
     user.no_complaints();
 }
 
+/// A file keeps the ends of its lines, and only what is not saved is remembered.
+#[test]
+fn files_of_other_systems_stay_as_they_are() {
+    let text = "byte x; /* \u{1d11e} */ byte y = z;\r\ninit { x = 1 }\r\n";
+    let Some(mut user) = User::with("other.pml", text, limits()) else { return };
+    user.says("problem-summary", "1 error");
+    assert_eq!(user.eval("document.getElementById('unsaved').hidden"), true);
+    user.click("#problems button");
+    let place = user.eval("document.getElementById('model').selectionStart");
+    assert_eq!(place, text.encode_utf16().position(|unit| unit == u16::from(b'z')).unwrap());
+    let kept = "Object.keys(sessionStorage).filter((it) => it.startsWith('spinward-text')).length";
+    assert_eq!(user.eval(kept), 0);
+    user.write("1");
+    user.write("1");
+    assert_eq!(user.eval(kept), 1);
+    assert_eq!(user.eval("document.getElementById('unsaved').hidden"), false);
+    user.control("s");
+    user.wait("document.getElementById('unsaved').hidden");
+    assert_eq!(user.eval(kept), 0);
+    let saved = fs::read_to_string(folder().join("other.pml")).unwrap();
+    assert_eq!(saved, text.replace("= z", "= 11z"));
+    user.no_complaints();
+}
+
+/// The value of a macro may have blanks and commas in it.
+#[test]
+fn macros_stand_in_lines() {
+    let text = "INIT;\ninit { assert(x + y == B) }\n";
+    let Some(mut user) = User::with("macros.pml", text, limits()) else { return };
+    user.click("#defines");
+    user.write("INIT=byte x = 1, y\nB=1");
+    user.says("problem-summary", "none");
+    user.no_complaints();
+}
+
 #[test]
 fn a_long_check_is_watched_and_stopped() {
     let Some(mut user) = User::new(Limits { checks: 1, ..limits() }) else { return };
