@@ -193,13 +193,19 @@ fn best_match<'a>(moves: &'a [Move], rest: &[Step]) -> Option<&'a Move> {
 /// Says that a step is not possible, and what is.
 fn cannot(machine: &Machine, config: &Config, moves: &[Move], step: Step) -> String {
     let program = machine.program();
-    let element = program.element(program.transition(step.transition).element);
+    let transition = program.transition(step.transition);
     let Some(who) = mover_name(machine, config, step.process) else {
         return not_alive(step.process);
     };
+    let owner = program.automaton(transition.body);
+    // What another process does may be spelled like what this one can do.
+    let processes = machine.view(&config.state).processes;
+    let own = processes.get(usize::from(step.process)).map(|process| process.body);
+    let foreign = own.is_some_and(|own| own != transition.body);
+    let whose = if foreign { format!(" of {}", plain_name(&owner.name)) } else { String::new() };
     format!(
-        "{who} cannot do `{}` here; {}",
-        element.text,
+        "{who} cannot do `{}`{whose} here; {}",
+        program.element(transition.element).text,
         alternatives(machine, moves, step.process)
     )
 }

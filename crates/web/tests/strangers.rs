@@ -277,6 +277,20 @@ fn runs_that_are_none_are_refused() {
     assert_eq!(ask(json!(many), Value::Null), 422);
 }
 
+/// What one process does may be spelled like what another does.
+#[test]
+fn a_step_of_another_process_is_told_as_that() {
+    let served = serve(None, limits());
+    let text = "byte x; active proctype P() { x++ } active proctype Q() { x++ }";
+    let run = |steps: Value| json!({ "run": { "source": source(text), "steps": steps } });
+    let place = served.ask("simulate", &run(json!([]))).json();
+    let moves = place["moves"].as_array().unwrap();
+    let of_q = moves.iter().find(|it| it["who"] == "Q(1)").unwrap();
+    let answer = served.ask("simulate", &run(json!([[0, of_q["steps"][0][1]]])));
+    let message = "P(0) cannot do `x++` of Q here; it can do: `x++` (line 1)";
+    assert!(answer.json()["message"].as_str().unwrap().ends_with(message), "{answer:?}");
+}
+
 /// A run that the page could not show anyway is not sent to it.
 #[test]
 fn runs_too_long_to_be_shown_come_without_steps() {
