@@ -45,6 +45,8 @@ export class Comparison {
       return;
     }
     const results = [];
+    // All searches look at the same text, whatever is written meanwhile.
+    const source = this.source();
     this.stopped = false;
     byId("compare").textContent = "Stop";
     byId("compared").hidden = false;
@@ -52,7 +54,7 @@ export class Comparison {
     for (const search of searches) {
       if (this.stopped) break;
       this.tell(`${search} …`);
-      const request = { source: this.source(), properties: [property], search, ...this.checks.manner() };
+      const request = { source, properties: [property], search, ...this.checks.manner() };
       const result = { search, message: null, report: null };
       const hear = (name, data) => {
         if (name === "progress") this.tell(`${search}: ${far(data)}`);
