@@ -17,7 +17,8 @@ async function start() {
     "Spinward",
     { command, args: ["lsp"] },
     {
-      documentSelector: [{ language: "promela" }],
+      // What other schemes show, such as another version of a file, is no text to work on.
+      documentSelector: ["file", "untitled"].map((scheme) => ({ scheme, language: "promela" })),
       initializationOptions: settings(),
       synchronize: { configurationSection: "spinward" },
     },
