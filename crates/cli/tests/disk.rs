@@ -207,6 +207,18 @@ fn what_does_not_match_is_refused() {
 }
 
 #[test]
+fn another_guide_is_refused() {
+    let place = place();
+    let options = with(&["--search", "astar", "counters.pml"]);
+    place.run(&[&options[..], &["--max-states", "40000", "--disk", "d"]].concat()).code(3);
+    place
+        .run(&[&options[..], &["--guide", "none", "--resume", "d"]].concat())
+        .code(2)
+        .err("it was begun with --guide chosen from the property, not none");
+    place.run(&[&options[..], &["--resume", "d"]].concat()).code(0);
+}
+
+#[test]
 fn two_at_a_time_are_kept_apart() {
     let place = place();
     let options = with(&["--search", "bfs", "counters.pml", "--disk", "d"]);

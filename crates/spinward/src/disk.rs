@@ -25,6 +25,9 @@ const UNFINISHED: &str = "check.json.new";
 /// What is compared first.
 const MODEL: &str = "the model";
 
+/// The guide, if none is given; one that is called `none` is another.
+const CHOSEN: &str = "chosen from the property";
+
 /// Which model is checked, and how.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
@@ -57,7 +60,7 @@ impl Identity {
             (MODEL, digest(&text)),
             ("an invariant or a formula", digest(&asked_of_it)),
             ("--search", check.search.to_string()),
-            ("--guide", check.guide.as_ref().map_or("none".into(), ToString::to_string)),
+            ("--guide", check.guide.as_ref().map_or(CHOSEN.into(), ToString::to_string)),
             ("the trail to go towards", shown(&check.target)),
             ("--por", check.por.map_or("on".into(), |it| it.to_string())),
             ("--optimize", check.optimize.map_or("full".into(), |it| it.to_string())),
