@@ -135,6 +135,17 @@ fn sarif_tells_where_and_how() {
 }
 
 #[test]
+fn sarif_of_each_model_is_a_category_of_its_own() {
+    let place = place();
+    let id = |model| {
+        let log = check(&place, "sarif", &[model]).json();
+        log["runs"][0]["automationDetails"]["id"].as_str().expect("an id").to_owned()
+    };
+    assert_eq!(id("good.pml"), "spinward/good.pml/");
+    assert_ne!(id("good.pml"), id("asserts.pml"));
+}
+
+#[test]
 fn junit_has_a_case_for_each_property() {
     let place = place();
     for (args, code) in CHECKS {
