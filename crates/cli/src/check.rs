@@ -23,7 +23,7 @@ use crate::formats::Format;
 use crate::model;
 use crate::picture;
 use crate::progress::ProgressLine;
-use crate::terminal::{self, Failure, bytes, print, say};
+use crate::terminal::{self, EXIT_USAGE, Failure, bytes, print, say};
 use crate::trail;
 
 /// Runs up to this length are shown in full.
@@ -255,15 +255,21 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     match try_run(args) {
         Ok(mut checked) => {
             write_trails(args, &mut checked);
-            if let Some(path) = &args.report {
-                write_pages(args, &checked, path)?;
-            }
             let runs = if args.format == Format::Sarif { steps(&checked)? } else { Vec::new() };
             print(&match args.format.of_report(&checked.report, &runs) {
                 Some(text) => text,
                 None => human(args, &checked)?,
             })?;
             clean_up(args, &checked.report);
+            if let Some(path) = &args.report {
+                match write_pages(args, &checked, path) {
+                    // The verdict matters more than the file.
+                    Err(failure) if failure.code == EXIT_USAGE => {
+                        say(&format!("warning: {}", failure.message));
+                    }
+                    result => result?,
+                }
+            }
             Ok(checked.report.exit_code())
         }
         Err(error) => {

@@ -181,10 +181,16 @@ fn a_page_of_a_verified_model_says_so() {
     let place = Place::new();
     place.run(&["check", "--report", "r.html", "good.pml"]).code(0);
     assert!(place.read("r.html").contains("verified: no errors"));
-    place
-        .run(&["check", "--report", "none/r.html", "good.pml"])
-        .code(2)
-        .err("cannot write the report");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_leaves_the_verdict() {
+    let place = Place::new();
+    let said = place.run(&["check", "--report", "none/r.html", "good.pml"]).code(0);
+    said.out("verified: no errors").err("warning: cannot write the report to none/r.html");
+    let words = ["check", "--format", "json", "--report", "none/r.html", "asserts.pml"];
+    let said = place.run(&words).code(1).err("warning: cannot write the report");
+    assert_eq!(said.json()["verdict"], "violated");
 }
 
 #[test]
