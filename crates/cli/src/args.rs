@@ -131,9 +131,14 @@ pub fn formulas(ltl: &[String]) -> Vec<String> {
     ltl.iter().filter(|text| !Property::is_name(text)).cloned().collect()
 }
 
-/// Formulas beside those of the model, as a shell takes them, with a blank before each.
-pub fn formulas_to_shell(ltl: &[String]) -> String {
-    formulas(ltl).iter().map(|text| format!(" --ltl {}", quoted(text))).collect()
+/// What `--ltl` was given, as a shell takes it, with a blank before each.
+pub fn ltl_to_shell(ltl: &[String]) -> String {
+    ltl.iter().map(|text| format!(" --ltl {}", quoted(text))).collect()
+}
+
+/// The claim from a file, as a shell takes it, with a blank before it.
+pub fn claim_to_shell(claim: Option<&Path>) -> String {
+    claim.map_or(String::new(), |path| format!(" --claim {}", quoted(&path.to_string_lossy())))
 }
 
 /// A word as a shell takes it.

@@ -16,8 +16,8 @@ use spinward_trail::run::{Keep, Run, StepLine};
 use spinward_trail::{Listing, Trail, describe};
 
 use crate::args::{
-    InvariantArgs, ModelArgs, OutputArgs, count, formulas, formulas_to_shell, named, numbered,
-    quoted, seconds, size,
+    InvariantArgs, ModelArgs, OutputArgs, claim_to_shell, count, formulas, ltl_to_shell, named,
+    numbered, quoted, seconds, size,
 };
 use crate::formats::Format;
 use crate::model;
@@ -687,8 +687,10 @@ fn tell_error(
     let _ = writeln!(text, "\nThe state {place}:");
     text.push_str(&listing.state(&checked.model.program, &run.end));
     if let Some(trail) = &error.trail {
-        let formulas = formulas_to_shell(&args.ltl);
-        let options = args.model.to_shell() + &args.invariant.to_shell() + &formulas;
+        let options = args.model.to_shell()
+            + &args.invariant.to_shell()
+            + &ltl_to_shell(&args.ltl)
+            + &claim_to_shell(args.claim.as_deref());
         let model = args.model.name();
         let _ = writeln!(
             text,

@@ -46,7 +46,7 @@ enum Format {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let model = model::load(&args.model, &[], &[], &args.output)?;
+    let model = model::load(&args.model, &[], &[], None, &args.output)?;
     let mut text = match args.format {
         Format::Dot => graph::dot(&model.program),
         Format::Svg => graph::svg(&model.program),

@@ -11,14 +11,15 @@ use spinward_promela::{Code, Diagnostic, SourceMap, render};
 use crate::args::{ModelArgs, OutputArgs};
 use crate::terminal::{Failure, say};
 
-/// Reads a model, and conditions and formulas about it, telling its mistakes on standard error.
+/// Reads a model, and conditions, formulas and a claim about it, telling its mistakes on standard error.
 pub fn load(
     args: &ModelArgs,
     conditions: &[String],
     formulas: &[String],
+    claim: Option<&Path>,
     output: &OutputArgs,
 ) -> Result<Model, Failure> {
-    match try_load(args, conditions, formulas, None) {
+    match try_load(args, conditions, formulas, claim) {
         Ok(model) => {
             show(model.source_map(), &model.warnings, output);
             Ok(model)

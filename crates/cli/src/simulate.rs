@@ -64,6 +64,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "seed", help_heading = "Run")]
     trail: Option<PathBuf>,
 
+    /// For a trail made with this claim: a never claim, or an automaton in the HOA format
+    #[arg(long, value_name = "FILE", requires = "trail", help_heading = "What to check")]
+    claim: Option<PathBuf>,
+
     #[command(flatten)]
     invariant: InvariantArgs,
 
@@ -76,13 +80,14 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let model = model::load(&args.model, &args.invariant.invariants, &[], &args.output)?;
+    let conditions = &args.invariant.invariants;
+    let model = model::load(&args.model, conditions, &[], args.claim.as_deref(), &args.output)?;
     if let Some(path) = &args.trail {
         let fit = trail::read(&model, path)?;
         for note in &fit.fitted.notes {
             say(&format!("note: {note}"));
         }
-        return trail::as_spin(&model, &fit, &[], &args.columns);
+        return trail::as_spin(&model, &fit, &trail::asked(&model, &[])?, &args.columns);
     }
     if args.interactive {
         let machine = model::machine(&model, watched(&model), Arc::default())?;

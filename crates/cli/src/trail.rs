@@ -68,13 +68,18 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FORMULA", help_heading = "What to check")]
     ltl: Vec<String>,
 
+    /// Hold the run against a claim from a file too, as `check --claim` does: a never claim, or an automaton in the HOA
+    /// format
+    #[arg(long, value_name = "FILE", help_heading = "What to check")]
+    claim: Option<PathBuf>,
+
     /// As JSON on standard output
     #[arg(long, help_heading = "Output")]
     json: bool,
 
     /// Show the moves of the never claim too
     #[arg(long, help_heading = "Output")]
-    claim: bool,
+    show_claim: bool,
 
     /// Show the run as a sequence chart
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
@@ -161,7 +166,7 @@ impl Fit {
     }
 
     /// What the run shows that is no error of its last step: formulas that do not hold of it and, if it goes on for
-    /// ever, what its labels say. Only these formulas count, if any are given; if SPIN followed one, that one.
+    /// ever, what its labels say. Only these formulas count; if SPIN followed one, that one.
     fn judged(&self, model: &Model, asked: &[usize]) -> Vec<ReportedError> {
         let program = &model.program;
         let run = KnownRun {
@@ -170,12 +175,12 @@ impl Fit {
             steps: &self.fitted.steps,
             cycle: self.fitted.cycle_start.filter(|_| self.cycles()),
         };
-        let all = 0..program.formulas.len();
-        let numbers: Vec<usize> = match self.formula {
+        let numbers = match self.formula {
             Some(number) => vec![number],
-            None => all.filter(|it| asked.is_empty() || asked.contains(it)).collect(),
+            None => asked.to_vec(),
         };
         let mut wrong = run.against_formulas(numbers);
+        wrong.extend(run.against_automaton());
         if wrong.is_empty() {
             wrong.extend(run.against_acceptance());
         }
@@ -197,7 +202,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 fn replayed(args: &Args) -> Result<u8, Failure> {
     let formulas = formulas(&args.ltl);
-    let model = model::load(&args.model, &args.invariant.invariants, &formulas, &args.output)?;
+    let (conditions, claim) = (&args.invariant.invariants, args.claim.as_deref());
+    let model = model::load(&args.model, conditions, &formulas, claim, &args.output)?;
     let asked = asked(&model, &args.ltl)?;
     let mut fit = read(&model, &args.trail)?;
     let shortened = if args.shorten { shorten(args, &model, &mut fit, &asked)? } else { None };
@@ -236,7 +242,7 @@ fn replayed(args: &Args) -> Result<u8, Failure> {
         dimmed: &dimmed,
     };
     if let Some(path) = &args.msc {
-        picture::write_chart(&report, args.claim, path)?;
+        picture::write_chart(&report, args.show_claim, path)?;
     }
     if let Some(path) = &args.html {
         picture::write_page(&report, path)?;
@@ -261,20 +267,29 @@ struct Shown<'a> {
     judged: &'a [ReportedError],
 }
 
-/// The numbers of the formulas that are asked for; none if all are meant.
-fn asked(model: &Model, ltl: &[String]) -> Result<Vec<usize>, Failure> {
-    let formulas = &model.program.formulas;
+/// The numbers of the formulas that are asked for: all, unless some are named.
+pub fn asked(model: &Model, ltl: &[String]) -> Result<Vec<usize>, Failure> {
+    let program = &model.program;
+    let formulas = model.formula_names();
+    let (names, given): (Vec<&String>, Vec<&String>) =
+        ltl.iter().partition(|text| Property::is_name(text));
+    if names.is_empty() {
+        return Ok((0..formulas.len()).collect());
+    }
+    let is_claim = |name: &str| program.claims.iter().any(|&it| program.automaton(it).name == name);
     let mut asked = Vec::new();
-    for name in ltl.iter().filter(|text| Property::is_name(text)) {
-        let number = formulas.iter().position(|it| it.name.as_ref() == Some(name));
-        let unknown = || Failure::usage(format!("the model has no ltl formula '{name}'"));
-        asked.push(number.ok_or_else(unknown)?);
+    for name in names {
+        match formulas.iter().position(|it| it == name) {
+            Some(number) => asked.push(number),
+            // Which claim moves is said in the trail.
+            None if is_claim(name) => {}
+            None => {
+                return Err(Failure::usage(format!("the model has no ltl formula '{name}'")));
+            }
+        }
     }
     // Those given here come last, and are asked for in any case.
-    let given = ltl.len() - asked.len();
-    if !asked.is_empty() {
-        asked.extend(formulas.len() - given..formulas.len());
-    }
+    asked.extend(formulas.len() - given.len()..formulas.len());
     Ok(asked)
 }
 
@@ -516,7 +531,7 @@ pub fn as_spin(
 fn human(args: &Args, model: &Model, shown: &Shown<'_>) -> Result<String, Failure> {
     let Shown { run, cycle, judged } = *shown;
     let color = args.output.color.stdout();
-    let listing = Listing { color, claim: args.claim, grouped: true };
+    let listing = Listing { color, claim: args.show_claim, grouped: true };
     let program = &model.program;
     let mut text = if args.chart { picture::chart(run, listing)? } else { listing.steps(run) };
     if run.length == 0 {

@@ -467,6 +467,55 @@ fn a_trail_is_held_against_a_formula_given_beside_the_model() {
     said.out("does not hold, whatever comes after: [] (v < 2)");
 }
 
+/// The command that a check advises to see the run, without the name of the program.
+fn advised(said: &common::Said) -> Vec<String> {
+    let line = said.out.lines().find(|line| line.starts_with("  spinward trail"));
+    let words = line.expect("advice").split_whitespace().skip(1);
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_advised_command_shows_the_error() {
+    let place = Place::new();
+    place.write("m.pml", "byte v;\nactive proctype P() { do :: v = 1 - v :: v = 2; break od }\n");
+    place.write("end.never", "never { do :: v == 2 -> break :: else od }\n");
+    place.write("cycle.never", "never { accept: do :: v < 2 od }\n");
+    let head = "HOA: v1\nStates: 2\nStart: 0\nAP: 1 \"v == 2\"\nAcceptance: 1 Inf(0)\n";
+    let end = "--BODY--\nState: 0\n[!0] 0\n[0] 1\nState: 1 {0}\n[t] 1\n--END--\n";
+    place.write("end.hoa", format!("{head}{end}"));
+    let cycle = "--BODY--\nState: 0 {0}\n[!0] 0\nState: 1\n[t] 1\n--END--\n";
+    place.write("cycle.hoa", format!("{head}{cycle}"));
+    for claim in ["end.never", "cycle.never", "end.hoa", "cycle.hoa"] {
+        let said = place.run(&["check", "--claim", claim, "m.pml"]).code(1);
+        let words = advised(&said);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let kinds = |said: &common::Said| said.json()["errors"][0]["kind"].clone();
+        let checked = place.run(&["check", "--format", "json", "--claim", claim, "m.pml"]);
+        place.run(&words).code(1);
+        let replayed = place.run(&[&words[..], &["--json"]].concat()).code(1);
+        assert_eq!(kinds(&replayed), kinds(&checked), "{claim}: {replayed:#?}");
+        let simulate = ["simulate", "--trail", "m.pml.trail", "--claim", claim, "m.pml"];
+        place.run(&simulate).code(1);
+    }
+    // Of a trail that is cut short nobody knows how it goes on.
+    place.write("empty.trail", "");
+    place.run(&["trail", "--claim", "end.hoa", "m.pml", "empty.trail"]).code(0);
+    place.run(&["trail", "--show-claim", "m.pml", "empty.trail"]).code(0);
+    let two = "byte v;\nactive proctype P() { v = 1; v = 2 }\nltl p { [] (v < 1) }\nltl q { [] (v < 2) }\n";
+    place.write("two.pml", two);
+    let said = place.run(&["check", "--ltl", "q", "two.pml"]).code(1);
+    assert_eq!(advised(&said), ["trail", "--ltl", "q", "two.pml", "two.pml.trail"]);
+    let words = ["trail", "--ltl", "q", "two.pml", "two.pml.trail"];
+    let said = place.run(&words).code(1).out("ltl q");
+    assert!(!said.out.contains("ltl p"), "{said:#?}");
+    let never = "byte v;\nactive proctype P() { v = 1 }\nnever { do :: v == 1 -> break :: else od }\nltl p { [] (v < 1) }\n";
+    place.write("never.pml", never);
+    let said = place.run(&["check", "--ltl", "never_0", "never.pml"]).code(1);
+    let words = advised(&said);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    place.run(&words).code(1);
+}
+
 #[test]
 fn a_trail_of_spin_names_the_formula() {
     // As SPIN 6.5.2 wrote them for `pan -a -N small` and `-N comes`.

@@ -31,6 +31,12 @@ impl KnownRun<'_> {
         tasks.filter_map(|task| self.judge(task)).collect()
     }
 
+    /// Whether the automaton given beside the model accepts the run, whatever comes after if it has an end.
+    pub fn against_automaton(&self) -> Option<ReportedError> {
+        self.model.claim.as_ref()?;
+        self.judge(Task::automaton(self.model))
+    }
+
     /// Whether a run that goes on for ever comes through `accept` again and again.
     pub fn against_acceptance(&self) -> Option<ReportedError> {
         self.cycle?;

@@ -68,6 +68,17 @@ impl Model {
         &self.program.source
     }
 
+    /// What its formulas are called. As in SPIN, those without a name are numbered.
+    pub fn formula_names(&self) -> Vec<String> {
+        let mut unnamed = 0;
+        let mut numbered = || {
+            unnamed += 1;
+            format!("ltl_{}", unnamed - 1)
+        };
+        let formulas = self.program.formulas.iter();
+        formulas.map(|it| it.name.clone().unwrap_or_else(&mut numbered)).collect()
+    }
+
     fn lower(path: &Path, mut loaded: Loaded, start: Instant) -> Result<Self, Error> {
         let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
         let mut program = None;

@@ -78,7 +78,7 @@ impl Task {
         Self { name, options, judge: Some(Judge::Formula(number)) }
     }
 
-    fn automaton(model: &Model) -> Self {
+    pub fn automaton(model: &Model) -> Self {
         let (watched, visible) = (model.program.atoms.clone(), model.program.atoms.clone());
         let options = Options { watched, visible, ..Options::default() };
         Self { name: "the claim".into(), options, judge: Some(Judge::Automaton) }
@@ -173,14 +173,7 @@ fn find_claim(model: &Model, text: &str) -> Result<Task, Error> {
     if let Some(&claim) = claims.iter().find(|&&claim| name(claim) == text) {
         return Ok(Task::claim(model, claim));
     }
-    // As in SPIN, those without a name are numbered.
-    let mut unnamed = 0;
-    let mut numbered = || {
-        unnamed += 1;
-        format!("ltl_{}", unnamed - 1)
-    };
-    let mut names: Vec<String> =
-        formulas.iter().map(|it| it.name.clone().unwrap_or_else(&mut numbered)).collect();
+    let mut names = model.formula_names();
     let is_meant = |(it, name): (&Formula, &String)| {
         name == text || it.name.is_none() && it.text == text.trim()
     };

@@ -53,8 +53,8 @@ pub fn options(program: &Program, trail: &Trail) -> (Options, Vec<String>) {
                 .into(),
         ),
         Some(claim) if claim.0 as usize >= program.automata.len() => notes.push(
-            "the trail was made for an ltl property; it is replayed without the claim that SPIN \
-             makes of it"
+            "the trail was made for an ltl property, or with a claim from a file (--claim FILE); it \
+             is replayed without that claim"
                 .into(),
         ),
         Some(claim) if !known(&claim) => notes.push(format!(

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spinward_machine::{Config, Machine, Options, Step, System, Violation};
+use spinward_machine::{Config, Follower, Machine, Options, Step, System, Violation};
 use spinward_program::Program;
 use spinward_property::{Lasso, accepts, holds, is_false_after};
 use spinward_search::Found;
@@ -161,12 +161,34 @@ pub(crate) fn is_wrong(model: &Model, task: &Task, found: &Found) -> bool {
                 }
             })
         }
-        (Some(judge @ Judge::Formula(_)), _) => must_not_be(&machine, model, judge, found),
+        (Some(Judge::Automaton), Violation::ClaimEnd) => lasso(&machine, found).and_then(|it| {
+            match is_accepted_after(model, &[it.prefix, it.cycle].concat()) {
+                true => Ok(()),
+                false => misfit(found, "what comes after decides"),
+            }
+        }),
+        (Some(judge @ (Judge::Formula(_) | Judge::Automaton)), _) => {
+            must_not_be(&machine, model, judge, found)
+        }
         (Some(Judge::Labels), _) => comes_through_labels(&machine, found),
         (Some(Judge::NonProgress), _) => makes_no_progress(&machine, found),
         _ => misfit(found, "nobody judges it"),
     };
     shown.is_ok()
+}
+
+/// Whether the automaton beside the model accepts each run that begins so.
+fn is_accepted_after(model: &Model, word: &[u64]) -> bool {
+    let Some(claim) = &model.claim else {
+        return false;
+    };
+    let mut places = BTreeSet::from([claim.initial]);
+    for &valuation in word {
+        let edges = places.iter().flat_map(|&place| &claim.states[place as usize]);
+        places = edges.filter(|edge| edge.label.holds(valuation)).map(|edge| edge.to).collect();
+    }
+    let follower = Follower::new((**claim).clone(), true);
+    places.into_iter().any(|place| follower.ends(place as usize))
 }
 
 /// What is true in the states of a run, of what is watched. A run without a cycle repeats its last state.
