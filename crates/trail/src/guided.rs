@@ -373,6 +373,9 @@ impl Fitter<'_> {
     /// The next step of a merged chain: of the process that keeps all others from moving, or of the
     /// one that shall move.
     fn silent<'m>(&self, moves: &'m [Move], process: u16) -> Option<&'m Move> {
+        if !self.merged {
+            return None;
+        }
         let program = self.walker.machine.program();
         let process = self.walker.config.exclusive.unwrap_or(process);
         moves.iter().find(|m| m.steps[0].process == process && is_silent(program, m))
@@ -633,6 +636,19 @@ impl Fitter<'_> {
         let Some(who) = mover_name(machine, &self.walker.config, line.process) else {
             return not_alive(line.process);
         };
+        let begins = |m: &Move| {
+            let step = m.steps[0];
+            let is_half = m.steps.len() > 1 && step.process == line.process;
+            is_half && machine.program().transition(step.transition).element == line.element
+        };
+        if moves.iter().any(begins) {
+            let is_last = self.lines.last().is_some_and(|last| last.number == line.number);
+            let end = if is_last { "the trail ends in the middle of a rendezvous: " } else { "" };
+            return format!(
+                "{end}after `{}` of {who} the line of the one who receives is missing",
+                element.text
+            );
+        }
         format!(
             "{who} cannot do `{}` (line {} of the model) here; {}",
             element.text,

@@ -236,8 +236,8 @@ fn diff_processes(program: &Program, before: &View, after: &View, changes: &mut 
     }
 }
 
-/// What an expression reads and the values in a state, as far as they can be told without computing:
-/// plain variables, array elements whose index is one or a constant, the variables of other
+/// What an expression reads and the values in a state, as far as they can be told:
+/// plain variables, array elements whose index is made of such and constants, the variables of other
 /// processes, and the messages of channels it asks about. `process` is the one that asks.
 pub fn values_read(
     program: &Program,
@@ -332,6 +332,19 @@ impl Reader<'_> {
     }
 }
 
+/// The value of an index, if it is made of constants and variables only.
+fn index_value(program: &Program, view: &View, process: u16, expr: &Expr) -> Option<i32> {
+    let value = |expr| index_value(program, view, process, expr);
+    match expr {
+        Expr::Const(value) => Some(*value),
+        Expr::Pid => Some(i32::from(process)),
+        Expr::Load(place) => look_up(program, view, process, place).map(|(_, value)| value),
+        Expr::Unary(op, a) => Some(op.apply(value(a)?)),
+        Expr::Binary(op, a, b) => op.apply(value(a)?, value(b)?),
+        _ => None,
+    }
+}
+
 /// The scalar a place stands for in a state, and its value.
 pub fn look_up<'p>(
     program: &'p Program,
@@ -341,12 +354,7 @@ pub fn look_up<'p>(
 ) -> Option<(&'p Slot, i32)> {
     let mut offset = i64::from(place.offset);
     for index in &place.indexes {
-        let value = match &index.value {
-            Expr::Const(value) => *value,
-            Expr::Pid => i32::from(process),
-            Expr::Load(inner) => look_up(program, view, process, inner)?.1,
-            _ => return None,
-        };
+        let value = index_value(program, view, process, &index.value)?;
         let inside = u32::try_from(value).is_ok_and(|v| v < index.length);
         if !inside {
             return None;

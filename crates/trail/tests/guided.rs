@@ -29,6 +29,27 @@ fn ends_in(machine: &Machine, fitted: &Fitted) -> Vec<Violation> {
 }
 
 #[test]
+fn what_is_not_merged_has_all_its_lines() {
+    // Ids: x = 1 0, x = 2 1, false 2, end 3; y = 1 4. The last line is of another process.
+    let text = "byte x, y; active proctype A() { x = 1; x = 2; false }\n\
+        active proctype B() { y = 1; false }";
+    let misfit = fitted(&machine(text, false), "1:0:0\n2:0:1\n3:1:3\n").unwrap_err();
+    assert!(misfit.message.contains("line 3 of the trail: B(1) cannot do"), "{misfit}");
+}
+
+#[test]
+fn half_a_rendezvous_is_told() {
+    // Ids: c!1 0, end 1; c?_ 2, end 3; n++ 4.
+    let text = "chan c = [0] of { byte }; byte n; active proctype P() { c!1 }\n\
+        active proctype Q() { c?_ } active proctype R() { n++; n++ }";
+    let machine = machine(text, false);
+    let misfit = fitted(&machine, "1:0:0\n").unwrap_err();
+    assert!(misfit.message.contains("the trail ends in the middle of a rendezvous"), "{misfit}");
+    let misfit = fitted(&machine, "1:0:0\n2:2:4\n").unwrap_err();
+    assert!(misfit.message.contains("the line of the one who receives is missing"), "{misfit}");
+}
+
+#[test]
 fn a_merged_chain_is_one_line() {
     // x = 1 (0) and x = 2 (1) are local and merged; n++ (2) is not.
     let text =
