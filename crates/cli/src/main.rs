@@ -83,7 +83,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(problem) => {
             let words: Vec<_> = std::env::args_os().collect();
-            return ExitCode::from(finish(usage::answer(&problem, &words)));
+            return ExitCode::from(finish(usage::answer(problem, &words)));
         }
     };
     terminal::exit_on_panic();

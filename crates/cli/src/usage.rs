@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use spinward::{Error, Report};
+use spinward_promela::suggest::nearest;
 
 use crate::formats::Format;
 use crate::terminal::{self, Failure};
@@ -16,13 +17,14 @@ const LATER_COMMANDS: [&str; 1] = ["types"];
 const LATER_OPTIONS: [(&str, &str); 1] = [("graph", "--states")];
 
 /// Tells what is wrong, or gives the help that was asked for; the exit code.
-pub fn answer(problem: &clap::Error, words: &[OsString]) -> Result<u8, Failure> {
+pub fn answer(mut problem: clap::Error, words: &[OsString]) -> Result<u8, Failure> {
     if problem.exit_code() == 0 {
         return terminal::told(problem.print().and_then(|()| std::io::stdout().flush())).map(|_| 0);
     }
-    let error = match promised(problem, words) {
+    suggest_nearest(&mut problem);
+    let error = match promised(&problem, words) {
         Some(what) => Error::NotAvailable(what),
-        None => Error::Usage(in_short(problem)),
+        None => Error::Usage(in_short(&problem)),
     };
     // A script may wait for the answer of a check.
     if words.get(1).is_some_and(|command| command == "check") {
@@ -38,6 +40,22 @@ pub fn answer(problem: &clap::Error, words: &[OsString]) -> Result<u8, Failure> 
             let _ = problem.print();
             Ok(terminal::EXIT_USAGE)
         }
+    }
+}
+
+/// Of several commands that may be meant, leaves the one whose name is most like what was typed.
+fn suggest_nearest(problem: &mut clap::Error) {
+    let meant = match (
+        problem.get(ContextKind::InvalidSubcommand),
+        problem.get(ContextKind::SuggestedSubcommand),
+    ) {
+        (Some(ContextValue::String(typed)), Some(ContextValue::Strings(known))) => {
+            nearest(typed, known.iter().map(String::as_str)).map(str::to_owned)
+        }
+        _ => None,
+    };
+    if let Some(meant) = meant {
+        problem.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![meant]));
     }
 }
 
