@@ -93,12 +93,13 @@ fn write_all(root: &clap::Command, folder: &Path) -> Result<u8, Failure> {
     };
     std::fs::create_dir_all(folder).map_err(|problem| failed(folder, &problem))?;
     let mut number = 0;
-    let commands = root.get_subcommands().filter(|command| command.get_name() != "help");
-    for command in std::iter::once(root).chain(commands) {
+    let mut commands = vec![root];
+    while let Some(command) = commands.pop() {
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = folder.join(format!("{name}.1"));
         std::fs::write(&path, page(command)?).map_err(|problem| failed(&path, &problem))?;
         number += 1;
+        commands.extend(command.get_subcommands().filter(|it| it.get_name() != "help"));
     }
     say(&format!("{number} pages are in {}", folder.display()));
     Ok(0)
