@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use spinward::Property;
+use spinward::words::{quoted, quoted_path};
 use spinward_promela::Options;
 use spinward_promela::preprocess::define;
 
@@ -54,8 +55,7 @@ impl ModelArgs {
     pub fn to_shell(&self) -> String {
         let defines = self.define.iter().map(|define| format!(" -D {}", quoted(define)));
         let undefines = self.undefine.iter().map(|name| format!(" -U {}", quoted(name)));
-        let folders = self.include.iter();
-        let includes = folders.map(|dir| format!(" -I {}", quoted(&dir.to_string_lossy())));
+        let includes = self.include.iter().map(|dir| format!(" -I {}", quoted_path(dir)));
         defines.chain(undefines).chain(includes).collect()
     }
 
@@ -138,17 +138,7 @@ pub fn ltl_to_shell(ltl: &[String]) -> String {
 
 /// The claim from a file, as a shell takes it, with a blank before it.
 pub fn claim_to_shell(claim: Option<&Path>) -> String {
-    claim.map_or(String::new(), |path| format!(" --claim {}", quoted(&path.to_string_lossy())))
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-/+,@%=:".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    claim.map_or(String::new(), |path| format!(" --claim {}", quoted_path(path)))
 }
 
 /// How the command speaks.
@@ -162,6 +152,9 @@ pub struct OutputArgs {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
     pub color: Color,
 }
+
+/// The names of SPIN's columns, for what has no meaning beside them.
+pub const COLUMNS: [&str; 6] = ["statements", "globals", "locals", "receives", "sends", "flat"];
 
 /// SPIN's columns for a run.
 #[derive(Debug, Args)]

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use spinward::words::{counted, thousands};
+use spinward::words::{counted, quoted_path, thousands};
 use spinward::{
     Audit, Check, Engine, Fairness, Guide, Model, Optimize, Por, Progress, Property, Reason,
     ReasonCode, Report, ReportedError, Search, Store, Verdict,
 };
 use spinward_machine::{Machine, Violation};
 use spinward_trail::run::{Keep, Run, StepLine};
-use spinward_trail::{Listing, Trail, describe};
+use spinward_trail::{Answer, Listing, describe};
 
 use crate::args::{
     InvariantArgs, ModelArgs, OutputArgs, claim_to_shell, count, formulas, ltl_to_shell, named,
-    numbered, quoted, seconds, size,
+    numbered, seconds, size,
 };
 use crate::formats::Format;
 use crate::model;
@@ -107,7 +107,7 @@ pub struct Args {
     guide: Option<Guide>,
 
     /// For wastar and ida: how much the estimate counts [default: 1]
-    #[arg(long, value_name = "W", help_heading = "How to search")]
+    #[arg(long, value_name = "W", allow_negative_numbers = true, help_heading = "How to search")]
     weight: Option<f64>,
 
     /// For beam: how many states of each level are kept [default: 1000]
@@ -142,7 +142,7 @@ pub struct Args {
     #[arg(long, help_heading = "What to leave out")]
     audit: bool,
 
-    /// How visited states are remembered: exact, tree (less memory), compact or bitstate (much less,
+    /// How visited states are remembered: exact, tree or delta (less memory), compact or bitstate (much less,
     /// but some may be missed), or stack (only the run at hand)
     #[arg(long, value_parser = named(Store::ALL, Store::name), hide_possible_values = true, value_name = "NAME", help_heading = "How to search")]
     store: Option<Store>,
@@ -433,15 +433,13 @@ fn write_trails(args: &Args, checked: &mut Checked) {
     for (index, error) in checked.report.errors.iter_mut().enumerate() {
         let path = numbered(&base, index + 1, ".trail");
         let cycle_start = error.cycle_index;
-        let trail =
-            Trail::of_run(&checked.model.program, error.watched.claim, &error.run, cycle_start);
-        match std::fs::write(&path, trail.to_text()) {
-            Ok(()) => error.trail = Some(path.display().to_string()),
-            // The verdict matters more than the file.
-            Err(problem) => {
-                say(&format!("warning: cannot write the trail to {}: {problem}", path.display()))
-            }
-        }
+        let trail = spinward_trail::Trail::of_run(
+            &checked.model.program,
+            error.watched.claim,
+            &error.run,
+            cycle_start,
+        );
+        error.trail = trail::write(&trail, &path);
     }
 }
 
@@ -457,12 +455,15 @@ fn write_pages(args: &Args, checked: &Checked, path: &Path) -> Result<(), Failur
             steps: &[],
             cycle_start: None,
             title: &title,
-            wrong: false,
+            answer: match report.verdict {
+                Verdict::Verified => Answer::Fine,
+                _ => Answer::Unknown,
+            },
             verdict: &[verdict_line],
-            notes: &[],
+            notes: &report.notes,
             dimmed: &[],
         };
-        return picture::write_page(&page, path);
+        return picture::write_page(&page, path, &args.output);
     }
     for (index, error) in report.errors.iter().enumerate() {
         let machine = model::machine(model, error.watched.clone(), Arc::default())?;
@@ -482,12 +483,12 @@ fn write_pages(args: &Args, checked: &Checked, path: &Path) -> Result<(), Failur
             steps,
             cycle_start,
             title: &title,
-            wrong: true,
+            answer: Answer::Wrong,
             verdict: &verdict,
-            notes: &[],
+            notes: &report.notes,
             dimmed: &dimmed,
         };
-        picture::write_page(&page, &numbered(path, index + 1, ".html"))?;
+        picture::write_page(&page, &numbered(path, index + 1, ".html"), &args.output)?;
     }
     Ok(())
 }
@@ -511,6 +512,11 @@ fn human(args: &Args, checked: &Checked) -> Result<String, Failure> {
         for reason in report.reasons.iter().filter(|it| it.code != ReasonCode::Errors) {
             let _ = writeln!(text, "\nnot everything was looked at: {}", reason.message);
         }
+    }
+    let later: Vec<&str> =
+        report.properties.iter().filter(|it| !it.was_begun()).map(|it| &*it.name).collect();
+    if !later.is_empty() {
+        let _ = writeln!(text, "not begun, as the check had ended: {}", later.join(", "));
     }
     if report.verdict == Verdict::Incomplete {
         let advice = |reason| advice(reason, report);
@@ -691,12 +697,11 @@ fn tell_error(
             + &args.invariant.to_shell()
             + &ltl_to_shell(&args.ltl)
             + &claim_to_shell(args.claim.as_deref());
-        let model = args.model.name();
         let _ = writeln!(
             text,
             "\nThe run is in {trail}. To see it all, step by step:\n  spinward trail{options} {} {}",
-            quoted(&model),
-            quoted(trail)
+            quoted_path(&args.model.model),
+            quoted_path(Path::new(trail))
         );
     }
     // A search that ends with the first error happens to meet some more of it on the way.
@@ -713,8 +718,13 @@ fn advice(reason: &Reason, report: &Report) -> &'static str {
         ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
         ReasonCode::Time => "To look further: a larger --time, or none.",
         ReasonCode::Memory if report.store == "exact" && report.resumable.is_none() => {
-            "To look further: --store tree, which mostly takes less memory but more time, a larger \
-             --memory, or a smaller model (fewer processes, smaller channels and counters)."
+            "To look further: --store tree, which mostly takes less memory but more time, --disk DIR, \
+             which keeps states there, a larger --memory, or a smaller model (fewer processes, \
+             smaller channels and counters)."
+        }
+        ReasonCode::Memory if report.resumable.is_none() => {
+            "To look further: --disk DIR, which keeps states there, a larger --memory, or a smaller \
+             model (fewer processes, smaller channels and counters)."
         }
         ReasonCode::Memory => {
             "To look further: a larger --memory, or a smaller model (fewer processes, smaller \

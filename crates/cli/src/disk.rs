@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use spinward::disk::{Overview, overview};
-use spinward::words::{counted, thousands};
+use spinward::words::{counted, quoted_path, thousands};
 
 use crate::terminal::{Failure, bytes, print};
 
@@ -71,7 +71,8 @@ fn tell(dir: &Path, overview: &Overview) -> String {
     } else if let Some(damage) = damage {
         let _ = writeln!(text, "it cannot go on: {damage}; remove the folder and begin anew");
     } else {
-        let _ = writeln!(text, "go on with: spinward check {model} ... --resume {}", dir.display());
+        let (model, dir) = (quoted_path(Path::new(model)), quoted_path(dir));
+        let _ = writeln!(text, "go on with: spinward check {model} ... --resume {dir}");
     }
     text
 }

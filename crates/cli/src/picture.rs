@@ -8,6 +8,7 @@ use spinward_machine::{Machine, Step};
 use spinward_trail::run::Keep;
 use spinward_trail::{Chart, Rearranged, Report, Run, chart_svg, chart_text, dependence, describe};
 
+use crate::args::OutputArgs;
 use crate::terminal::{Failure, say};
 
 /// So many columns are filled if nobody knows how many there are.
@@ -20,24 +21,31 @@ const LISTED: usize = 12;
 const TAKEN_APART: usize = 10_000;
 
 /// Writes a run as a page.
-pub fn write_page(report: &Report<'_>, path: &Path) -> Result<(), Failure> {
-    write(path, "the report", &report.html().map_err(Failure::internal)?)
+pub fn write_page(report: &Report<'_>, path: &Path, output: &OutputArgs) -> Result<(), Failure> {
+    write(path, "the report", &report.html().map_err(Failure::internal)?, output)
 }
 
 /// Writes a run as a sequence chart, with the moves of the claim or without.
-pub fn write_chart(report: &Report<'_>, claim: bool, path: &Path) -> Result<(), Failure> {
+pub fn write_chart(
+    report: &Report<'_>,
+    claim: bool,
+    path: &Path,
+    output: &OutputArgs,
+) -> Result<(), Failure> {
     let Report { machine, steps, cycle_start, dimmed, .. } = *report;
     let keep = Keep::for_picture(steps);
     let mut run = describe(machine, steps, cycle_start, keep).map_err(Failure::internal)?;
     run.dim(dimmed);
-    write(path, "the chart", &chart_svg::svg(&Chart::of(&run, claim)))
+    write(path, "the chart", &chart_svg::svg(&Chart::of(&run, claim)), output)
 }
 
-fn write(path: &Path, what: &str, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, what: &str, text: &str, output: &OutputArgs) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|problem| {
         Failure::usage(format!("cannot write {what} to {}: {problem}", path.display()))
     })?;
-    say(&format!("{what} is in {}", path.display()));
+    if !output.quiet {
+        say(&format!("{what} is in {}", path.display()));
+    }
     Ok(())
 }
 
@@ -76,7 +84,7 @@ impl Rearrangement {
     /// In words.
     pub fn to_text(&self) -> String {
         let Self { switches_before, switches, fewest } = self;
-        let now = counted(*switches as u64, "switch").replace("switchs", "switches");
+        let now = counted(*switches as u64, "switch");
         let known = if *fewest {
             "no order that keeps what depends on each other has fewer"
         } else {

@@ -84,9 +84,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let model = model::load(&args.model, conditions, &[], args.claim.as_deref(), &args.output)?;
     if let Some(path) = &args.trail {
         let fit = trail::read(&model, path)?;
-        for note in &fit.fitted.notes {
-            say(&format!("note: {note}"));
-        }
+        trail::tell_notes(&fit, &args.output);
         return trail::as_spin(&model, &fit, &trail::asked(&model, &[])?, &args.columns);
     }
     if args.interactive {

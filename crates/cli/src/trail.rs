@@ -16,10 +16,13 @@ use spinward_promela::suggest::meant_file;
 use spinward_trail::run::Keep;
 use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::{
-    Fitted, Listing, Report, Run, Trail, describe, fewest_switches, fit, goes_round, guided, replay,
+    Answer, Fitted, Listing, Report, Run, Trail, describe, fewest_switches, fit, goes_round,
+    guided, replay,
 };
 
-use crate::args::{ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, formulas, seconds, size};
+use crate::args::{
+    COLUMNS, ColumnArgs, InvariantArgs, ModelArgs, OutputArgs, formulas, seconds, size,
+};
 use crate::check::headline;
 use crate::model;
 use crate::picture::{self, Rearrangement};
@@ -82,7 +85,7 @@ pub struct Args {
     show_claim: bool,
 
     /// Show the run as a sequence chart
-    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json", conflicts_with_all = COLUMNS)]
     chart: bool,
 
     /// Write the run as a sequence chart, an SVG picture
@@ -98,7 +101,7 @@ pub struct Args {
     fewest_switches: bool,
 
     /// Dim the steps that cannot have led to the error (marked with a dot)
-    #[arg(long, help_heading = "What led to the error")]
+    #[arg(long, help_heading = "What led to the error", conflicts_with_all = COLUMNS)]
     slice: bool,
 
     /// Look for a shorter run to the error at the end of the trail, and show it
@@ -209,19 +212,21 @@ fn replayed(args: &Args) -> Result<u8, Failure> {
     let shortened = if args.shorten { shorten(args, &model, &mut fit, &asked)? } else { None };
     let rearranged = if args.fewest_switches { rearrange(&model, &mut fit, &asked)? } else { None };
     let fitted = &fit.fitted;
-    for note in &fitted.notes {
-        say(&format!("note: {note}"));
-    }
+    tell_notes(&fit, &args.output);
     let after = |text: &mut String| {
         text.push_str(&shortened.as_ref().map_or(String::new(), JsonShortened::to_text));
         text.push_str(&rearranged.as_ref().map_or(String::new(), Rearrangement::to_text));
     };
-    if args.columns.any() && !args.json {
+    let in_columns = || {
         let code = as_spin(&model, &fit, &asked, &args.columns)?;
         let mut text = String::new();
         after(&mut text);
         print(&text)?;
-        return Ok(code);
+        Ok(code)
+    };
+    let has_columns = args.columns.any() && !args.json;
+    if has_columns && args.msc.is_none() && args.html.is_none() {
+        return in_columns();
     }
     let mut told = describe(&fit.machine, &fitted.steps, fitted.cycle_start, Keep::ALL)
         .map_err(Failure::internal)?;
@@ -236,16 +241,19 @@ fn replayed(args: &Args) -> Result<u8, Failure> {
         steps: &fitted.steps,
         cycle_start: fitted.cycle_start,
         title: &args.model.name(),
-        wrong: code == EXIT_VIOLATED,
+        answer: if code == EXIT_VIOLATED { Answer::Wrong } else { Answer::Fine },
         verdict: &verdict(&model, &shown),
-        notes: &[],
+        notes: &fitted.notes,
         dimmed: &dimmed,
     };
     if let Some(path) = &args.msc {
-        picture::write_chart(&report, args.show_claim, path)?;
+        picture::write_chart(&report, args.show_claim, path, &args.output)?;
     }
     if let Some(path) = &args.html {
-        picture::write_page(&report, path)?;
+        picture::write_page(&report, path, &args.output)?;
+    }
+    if has_columns {
+        return in_columns();
     }
     let text = if args.json {
         json::json(args, &model, &shown, shortened, rearranged, &fitted.notes)
@@ -419,17 +427,30 @@ fn shorten(
     if steps < from || args.shorter.is_some() {
         let path = args.shorter.clone().unwrap_or_else(|| shorter_trail(&args.trail));
         let trail = Trail::of_run(&model.program, machine.options().claim, &run, None);
-        match std::fs::write(&path, trail.to_text()) {
-            Ok(()) => output = Some(path.display().to_string()),
-            // The run is shown all the same.
-            Err(problem) => {
-                say(&format!("warning: cannot write the trail to {}: {problem}", path.display()))
-            }
-        }
+        output = write(&trail, &path);
         fit.fitted.steps = run;
         fit.fitted.cycle_start = None;
     }
     Ok(Some(JsonShortened { from, steps, shortest, reason, output }))
+}
+
+/// Tells what a user should know about how a trail fits.
+pub fn tell_notes(fit: &Fit, output: &OutputArgs) {
+    for note in fit.fitted.notes.iter().filter(|_| !output.quiet) {
+        say(&format!("note: {note}"));
+    }
+}
+
+/// Writes a trail; gives where it is. What is told of the run matters more than the file.
+pub fn write(trail: &Trail, path: &Path) -> Option<String> {
+    let shown = path.display().to_string();
+    match std::fs::write(path, trail.to_text()) {
+        Ok(()) => Some(shown),
+        Err(problem) => {
+            say(&format!("warning: cannot write the trail to {shown}: {problem}"));
+            None
+        }
+    }
 }
 
 /// Where a shorter run goes: beside its trail, which stays as it is.

@@ -28,7 +28,9 @@ fn help_and_version_are_no_errors() {
 #[test]
 fn mistakes_on_the_command_line_are_told() {
     let place = Place::new();
-    place.run(&["chekc", "good.pml"]).code(2).err("'check'");
+    let said = place.run(&["chekc", "good.pml"]).code(2).err("'check'");
+    assert!(!said.err.contains("'schema'"), "{said:#?}");
+    place.run(&["check", "--weight", "-1", "good.pml"]).code(2).err("not negative");
     place.run(&["check"]).code(2).err("MODEL");
     place.run(&["check", "--serach", "dfs", "good.pml"]).code(2).err("'--search'");
     place.run(&["check", "--search", "bsf", "good.pml"]).code(2).err("did you mean 'bfs'?");
@@ -379,6 +381,22 @@ fn a_trail_replays() {
     place.write("stays.trail", "1:0:0\n-1:-1:-1\n");
     let said = place.run(&["trail", "asserts.pml", "stays.trail"]).code(0);
     said.out("without an error");
+}
+
+#[test]
+fn an_element_whose_index_is_computed_is_told() {
+    let place = Place::new();
+    let text = "byte a[3], i;\nactive proctype P() { a[1] = 5; i = 2; assert(a[i-1] != 5) }\n";
+    place.write("m.pml", text);
+    place.run(&["check", "m.pml"]).code(1).out("(with a[1] = 5, i = 2)");
+}
+
+#[test]
+fn files_whose_names_look_like_options_can_be_replayed() {
+    let place = Place::new();
+    place.write("-x.pml", "active proctype P() { assert(false) }\n");
+    let said = place.run(&["check", "--", "-x.pml"]).code(1);
+    assert_eq!(advised(&said), ["trail", "./-x.pml", "./-x.pml.trail"]);
 }
 
 #[test]

@@ -207,6 +207,21 @@ fn what_does_not_match_is_refused() {
 }
 
 #[test]
+fn a_folder_of_somebody_else_is_left_as_it_is() {
+    let place = place();
+    fs::create_dir(place.path().join("d q")).unwrap();
+    place.write("d q/letter", "");
+    let options = with(&["--search", "bfs", "counters.pml", "--disk", "d q"]);
+    place.run(&options).code(2).err("d q is not empty");
+    assert_eq!(fs::read_dir(place.path().join("d q")).unwrap().count(), 1);
+    fs::remove_file(place.path().join("d q/letter")).unwrap();
+    let said = place.run(&[&options[..], &["--max-states", "40000"]].concat()).code(3);
+    let reason = said.json()["reasons"][0]["message"].as_str().unwrap().to_owned();
+    assert!(reason.contains("--resume 'd q' in place of --disk"), "{reason}");
+    place.run(&["disk", "info", "d q"]).code(0).out("--resume 'd q'");
+}
+
+#[test]
 fn another_guide_is_refused() {
     let place = place();
     let options = with(&["--search", "astar", "counters.pml"]);

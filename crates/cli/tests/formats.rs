@@ -135,6 +135,43 @@ fn sarif_tells_where_and_how() {
 }
 
 #[test]
+fn what_stands_on_the_command_line_stands_in_no_file() {
+    let place = place();
+    let asked = ["--ltl", "[] (n < 1)", "good.pml"];
+    let error = check(&place, "json", &asked).code(1).json()["errors"][0].clone();
+    assert_eq!((&error["file"], &error["line"]), (&Value::Null, &Value::Null));
+    let wrong = ["--ltl", "[] (m < 1)", "good.pml"];
+    let json = check(&place, "json", &wrong).code(2).json();
+    let diagnostic = &json["diagnostics"][0];
+    for field in ["file", "line", "column"] {
+        assert_eq!(diagnostic[field], Value::Null, "{diagnostic:#}");
+    }
+    for (args, code) in [(asked, 1), (wrong, 2)] {
+        let log = check(&place, "sarif", &args).code(code).json();
+        let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "good.pml", "{log:#}");
+    }
+}
+
+#[test]
+fn junit_gives_each_property_its_own_reason() {
+    let place = place();
+    let xml = check(&place, "junit", &["--time", "0", "cycle.pml"]).code(3).out;
+    let document = roxmltree::Document::parse(&xml).expect("XML");
+    let errors = document.descendants().filter(|it| it.has_tag_name("error"));
+    let texts: Vec<&str> = errors.filter_map(|it| it.text()).collect();
+    let [safety, quiet, small] = texts[..] else { panic!("{xml}") };
+    assert!(safety.contains("the time of 0 s was over"), "{xml}");
+    assert_eq!([quiet, small], ["not begun: the check had ended"; 2]);
+    let said = place.run(&["check", "--time", "0", "cycle.pml"]).code(3);
+    said.out("not begun, as the check had ended: ltl quiet, ltl small");
+    place.write("one.pml", "active proctype P() { assert(false) }\n");
+    check(&place, "junit", &["one.pml"]).code(1).out("a run of 1 step to it");
+    check(&place, "junit", &["--search", "nonsense", "good.pml"]).code(2).out("type=\"usage\"");
+    check(&place, "junit", &["wrong.pml"]).code(2).out("type=\"model\"");
+}
+
+#[test]
 fn sarif_of_each_model_is_a_category_of_its_own() {
     let place = place();
     let id = |model| {
@@ -207,4 +244,5 @@ fn shells_and_man_know_every_command() {
         );
     }
     assert!(number >= 10, "{help}");
+    assert!(place.read("pages/spinward-disk-info.1").contains("DIR"));
 }

@@ -180,7 +180,40 @@ fn a_long_trail_becomes_a_page_of_bounded_size() {
 fn a_page_of_a_verified_model_says_so() {
     let place = Place::new();
     place.run(&["check", "--report", "r.html", "good.pml"]).code(0);
-    assert!(place.read("r.html").contains("verified: no errors"));
+    let page = place.read("r.html");
+    assert!(page.contains("verified: no errors") && page.contains("verdict fine"));
+    place.run(&["check", "--max-states", "1", "--report", "r.html", "good.pml"]).code(3);
+    let incomplete = place.read("r.html");
+    assert!(incomplete.contains("<div class=\"verdict unknown\">"), "{incomplete}");
+    for page in [page, incomplete] {
+        assert!(!page.contains("<nav") && !page.contains("<table"), "there is no run");
+        assert!(page.contains("n++; n--"), "there is a model");
+    }
+}
+
+#[test]
+fn a_page_tells_what_the_reader_should_know() {
+    let place = Place::new();
+    place.write("m.trail", "-2:9:-2\n1:1:0\n");
+    let words = ["trail", "--html", "h.html", "asserts.pml", "m.trail"];
+    place.run(&words).code(0).err("note: the trail was made for an ltl property");
+    assert!(place.read("h.html").contains("the trail was made for an ltl property"));
+    let quiet = place.run(&[&["trail", "-q"], &words[1..]].concat()).code(0);
+    assert_eq!(quiet.err, "");
+}
+
+#[test]
+fn columns_do_not_keep_pictures_from_being_written() {
+    let place = Place::new();
+    place.run(&["check", "asserts.pml"]).code(1);
+    let trail = ["asserts.pml", "asserts.pml.trail"];
+    let words = ["trail", "-p", "--html", "h.html", "--msc", "m.svg"];
+    place.run(&[&words[..], &trail].concat()).code(1).out("(state ");
+    assert!(place.read("h.html").contains("</html>") && place.read("m.svg").contains("</svg>"));
+    for option in ["--chart", "--slice"] {
+        let said = place.run(&[&["trail", "-p", option], &trail[..]].concat()).code(2);
+        said.err("cannot be used with");
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub use spinward_search::external::Info;
 use spinward_search::external::{self, Stages};
 use spinward_store::hash;
 
+use crate::words::quoted_path;
 use crate::{Check, Error};
 
 /// The name of the manifest, and of one that is being written.
@@ -123,6 +124,10 @@ impl Disk {
             ));
         }
         let folder = Folder::new(path, Faults::default()).map_err(failed)?;
+        // What is not ours is left as it is: without a lock in it.
+        if has_others(path) {
+            return usage(format!("{shown} is not empty; give --disk a folder of its own"));
+        }
         let lock = Lock::take(path).map_err(failed)?;
         let identity = Identity::of(check);
         match folder.load::<Identity>(MANIFEST).map_err(failed)? {
@@ -133,22 +138,23 @@ impl Disk {
             }
             Some(_) => {
                 return usage(format!(
-                    "{shown} has a run that was not finished; go on with it by --resume {shown}, or remove the folder"
+                    "{shown} has a run that was not finished; go on with it by --resume {}, or remove the folder",
+                    quoted_path(path)
                 ));
             }
-            None => {
-                // Who was killed at the very beginning left a manifest that is not in its place.
-                let is_ours = |name: &OsStr| name == Lock::FILE || name == UNFINISHED;
-                let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
-                if entries.any(|entry| !is_ours(&entry.file_name())) {
-                    return usage(format!("{shown} is not empty; give --disk a folder of its own"));
-                }
-                folder.save(MANIFEST, &identity).map_err(failed)?;
-            }
+            None => folder.save(MANIFEST, &identity).map_err(failed)?,
         }
         let stages = Stages::new(path, Faults::default());
         Ok(Some(Self { path: path.clone(), stages, resumes: *resumes, _lock: lock }))
     }
+}
+
+/// Whether a folder without a check has files of somebody else.
+fn has_others(path: &Path) -> bool {
+    // Who was killed at the very beginning left a manifest that is not in its place.
+    let is_ours = |name: &OsStr| name == Lock::FILE || name == UNFINISHED || name == MANIFEST;
+    let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.any(|entry| !is_ours(&entry.file_name())) && !path.join(MANIFEST).is_file()
 }
 
 /// What is known of a check whose states are on disk, which need not be running.

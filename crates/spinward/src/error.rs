@@ -34,13 +34,15 @@ impl From<Misfit> for Error {
 }
 
 impl Error {
+    /// The exit code of a mistake of the user.
+    pub(crate) const USAGE: u8 = 2;
     /// The exit code of a mistake of ours.
     pub(crate) const INTERNAL: u8 = 4;
 
     /// The exit code a command ends with: 2 for a mistake of the user, 4 for one of ours.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Model { .. } | Self::Usage(_) | Self::NotAvailable(_) => 2,
+            Self::Model { .. } | Self::Usage(_) | Self::NotAvailable(_) => Self::USAGE,
             Self::Internal(_) => Self::INTERNAL,
         }
     }

@@ -61,7 +61,6 @@ mod report;
 mod run;
 mod shorten;
 mod unreached;
-pub mod words;
 
 pub use audit::{Audit, AuditRun};
 pub use check::Check;
@@ -75,6 +74,7 @@ pub use report::{
 };
 pub use shorten::{Shorten, Shortened};
 pub use spinward_search::{Counts, Progress};
+pub use spinward_trail::words;
 
 /// The examples of the book.
 #[cfg(doctest)]

@@ -1,13 +1,13 @@
 //! What a check found, as people and scripts read it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use spinward_machine::{Options, Step, Violation};
-use spinward_promela::{Diagnostic, SourceMap};
+use spinward_promela::{Diagnostic, SourceMap, Span};
 
 use crate::Error;
 use crate::audit::Audit;
@@ -63,6 +63,9 @@ pub struct Report {
     pub unreached: Vec<Unreached>,
     /// What is wrong with the text of the model, or dubious in it.
     pub diagnostics: Vec<ReportedDiagnostic>,
+    /// The exit code of what kept the check from running.
+    #[serde(skip)]
+    pub failure: Option<u8>,
 }
 
 impl Report {
@@ -99,6 +102,7 @@ impl Report {
                 }
                 _ => Vec::new(),
             },
+            failure: Some(error.exit_code()),
         }
     }
 
@@ -110,7 +114,7 @@ impl Report {
         match self.verdict {
             Verdict::Verified => 0,
             Verdict::Violated => 1,
-            Verdict::Error => 2,
+            Verdict::Error => self.failure.unwrap_or(Error::USAGE),
             Verdict::Incomplete => 3,
         }
     }
@@ -139,6 +143,29 @@ pub struct CheckedProperty {
     pub errors: Vec<usize>,
     /// How long it took.
     pub seconds: f64,
+    /// Why not everything was looked at for it, in words.
+    #[serde(skip)]
+    pub reasons: Vec<String>,
+}
+
+impl CheckedProperty {
+    const NOT_BEGUN: &str = "not begun: the check had ended";
+
+    /// One whose turn did not come.
+    pub(crate) fn not_begun(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            verdict: Verdict::Incomplete,
+            errors: Vec::new(),
+            seconds: 0.0,
+            reasons: vec![Self::NOT_BEGUN.into()],
+        }
+    }
+
+    /// Whether its turn came before the check ended.
+    pub fn was_begun(&self) -> bool {
+        !self.reasons.iter().any(|reason| reason == Self::NOT_BEGUN)
+    }
 }
 
 /// The answer.
@@ -337,12 +364,13 @@ pub struct ReportedDiagnostic {
 
 impl ReportedDiagnostic {
     pub(crate) fn new(source: &SourceMap, diagnostic: &Diagnostic) -> Self {
-        let position = diagnostic.span.map(|span| source.position(span));
+        let span = diagnostic.span.filter(|&span| file_of(source, span).is_some());
+        let position = span.map(|span| source.position(span));
         Self {
             code: diagnostic.code.name(),
             severity: if diagnostic.is_error() { "error" } else { "warning" },
             message: diagnostic.message.clone(),
-            file: diagnostic.span.map(|span| source.path(span).display().to_string()),
+            file: span.and_then(|span| file_of(source, span)),
             line: position.map(|position| position.line),
             column: position.map(|position| position.column),
             notes: diagnostic.notes.clone(),
@@ -350,6 +378,16 @@ impl ReportedDiagnostic {
         }
     }
 }
+
+/// The file that a text stands in; none if it was given on the command line or in an automaton.
+pub(crate) fn file_of(source: &SourceMap, span: Span) -> Option<String> {
+    let path = source.path(span);
+    let given = GIVEN.iter().any(|name| path == Path::new(name));
+    (!given).then(|| path.display().to_string())
+}
+
+/// How texts are called that stand in no file.
+const GIVEN: [&str; 3] = ["--invariant", "--ltl", "AP"];
 
 /// A statement that no run comes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

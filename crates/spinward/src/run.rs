@@ -41,10 +41,10 @@ use crate::options::{Engine, Por, Search};
 use crate::plan::{Algorithm, Judge, Method, Plan, Task};
 use crate::report::{
     CheckedProperty, Reason, ReasonCode, Recommendation, Report, ReportedDiagnostic, ReportedError,
-    Seconds, Statistics, Verdict,
+    Seconds, Statistics, Verdict, file_of,
 };
 use crate::unreached::unreached;
-use crate::words::{counted, thousands};
+use crate::words::{counted, quoted_path, thousands};
 
 /// Runs a check.
 pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
@@ -96,12 +96,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     for task in &mut plan.tasks {
         let begun = Begun::of(&running);
         if running.is_over() {
-            running.properties.push(CheckedProperty {
-                name: task.name.clone(),
-                verdict: Verdict::Incomplete,
-                errors: Vec::new(),
-                seconds: 0.0,
-            });
+            running.properties.push(CheckedProperty::not_begun(&task.name));
             continue;
         }
         if let Some(broken) = running.run_task(task, &mut progress)? {
@@ -284,7 +279,9 @@ impl Running<'_> {
             (true, false) => Verdict::Incomplete,
         };
         let seconds = begun.at.elapsed().as_secs_f64();
-        self.properties.push(CheckedProperty { name: task.name.clone(), verdict, errors, seconds });
+        let reasons = self.reasons[begun.reasons..].iter().map(|it| it.message.clone()).collect();
+        let name = task.name.clone();
+        self.properties.push(CheckedProperty { name, verdict, errors, seconds, reasons });
     }
 
     /// Notes how long a search has taken, besides what making guides took, which was so much before.
@@ -603,7 +600,7 @@ impl Running<'_> {
             Some(spinward_disk::Error::Damaged { .. }) => String::new(),
             _ => format!(
                 "; the same command with --resume {} in place of --disk goes on",
-                disk.path.display()
+                quoted_path(&disk.path)
             ),
         });
         self.resumable |= resumable.is_some();
@@ -759,6 +756,7 @@ impl Running<'_> {
                 .iter()
                 .map(|warning| ReportedDiagnostic::new(model.source_map(), warning))
                 .collect(),
+            failure: None,
             unreached: if seen_all && !self.tried.is_empty() && !self.ruled_out && !resumed {
                 unreached(&model.program, &self.tried, &claims)
             } else {
@@ -816,12 +814,13 @@ pub(crate) fn reported(program: &Program, task: &Task, found: Found) -> Reported
         _ => (violation.kind(), violation.describe(program)),
     };
     let start = found.cycle.map(|start| length(&found.steps[..start]));
+    let file = span.and_then(|span| file_of(&program.source, span));
     ReportedError {
         kind,
         property,
         message,
-        file: span.map(|span| program.source.path(span).display().to_string()),
-        line: span.map(|span| program.source.line(span)),
+        line: span.filter(|_| file.is_some()).map(|span| program.source.line(span)),
+        file,
         steps: length(&found.steps),
         cycle_start: start,
         trail: None,

@@ -354,6 +354,7 @@ fn a_wrong_model_is_an_error() {
         Model::from_text(Path::new("bad.pml"), "init { x = 1 }".into(), &Default::default());
     let Err(error @ Error::Model { .. }) = result else { panic!("{result:?}") };
     assert_eq!(error.exit_code(), 2);
+    assert_eq!(Report::of_error("m.pml", &Error::Internal("a slip".into())).exit_code(), 4);
     let report = Report::of_error("bad.pml", &error);
     assert_eq!(report.verdict, Verdict::Error);
 }

@@ -144,8 +144,9 @@ impl Chart {
         for line in run.first.iter().filter(|line| claim || line.process.is_some()) {
             drawing.step(line);
         }
-        if run.left_out > 0 {
-            drawing.chart.gap = Some((drawing.chart.rows.len(), run.left_out));
+        let left_out = run.left_out_steps(claim);
+        if left_out > 0 {
+            drawing.chart.gap = Some((drawing.chart.rows.len(), left_out));
         }
         for line in run.last.iter().filter(|line| claim || line.process.is_some()) {
             drawing.step(line);

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use spinward_program::graph::escape;
 
 use crate::chart::{Arrow, Chart, cut};
+use crate::words::plural;
 
 /// The height of a row.
 pub const ROW: f64 = 22.0;
@@ -170,8 +171,9 @@ fn draw(chart: &Chart, at: &Places) -> String {
         let y = at.top(row) - ROW / 2.0 + BASELINE;
         let _ = writeln!(
             out,
-            "<text class=\"gap\" x=\"{:.1}\" y=\"{y:.1}\">… {left_out} more steps …</text>",
-            at.width() / 2.0
+            "<text class=\"gap\" x=\"{:.1}\" y=\"{y:.1}\">… {left_out} more {} …</text>",
+            at.width() / 2.0,
+            plural(left_out as u64, "step")
         );
     }
     for arrow in &chart.arrows {

@@ -1,7 +1,8 @@
 //! A sequence chart for terminals.
 
 use crate::chart::{Arrow, ArrowKind, Chart, Row, cut};
-use crate::listing::{Listing, plural, style};
+use crate::listing::{Listing, style};
+use crate::words::plural;
 
 /// Lanes are no wider than this, and no narrower than [`NARROWEST`].
 const WIDEST: usize = 18;
@@ -18,7 +19,7 @@ pub fn text(chart: &Chart, width: usize, listing: Listing) -> Option<String> {
         if let Some((gap, left_out)) = chart.gap
             && gap == number
         {
-            let note = format!("... {left_out} more {} ...", plural(left_out, "step"));
+            let note = format!("... {left_out} more {} ...", plural(left_out as u64, "step"));
             out.push_str(&format!("  {}\n", listing.paint(style::DIM, &note)));
         }
         if chart.cycle == Some(number) {
@@ -27,7 +28,12 @@ pub fn text(chart: &Chart, width: usize, listing: Listing) -> Option<String> {
         }
         let last = number + 1 == chart.rows.len();
         let lanes = page.lanes(chart, number, row, at(number), chart.wrong && last);
-        out.push_str(&page.row(row, &lanes, listing, chart.wrong && last));
+        // Moves of the claim are no steps of the run.
+        let number = match chart.lanes[row.lane].process {
+            Some(_) => row.number.to_string(),
+            None => String::new(),
+        };
+        out.push_str(&page.row(row, &number, &lanes, listing, chart.wrong && last));
     }
     if chart.idle > 0 {
         let who = if chart.idle == 1 { "process does" } else { "processes do" };
@@ -133,7 +139,7 @@ impl Page {
         }
     }
 
-    fn row(&self, row: &Row, lanes: &str, listing: Listing, wrong: bool) -> String {
+    fn row(&self, row: &Row, number: &str, lanes: &str, listing: Listing, wrong: bool) -> String {
         let left = self.number + 4 + lanes.chars().count();
         let room = self.width.saturating_sub(left + 2);
         let statement = cut(&row.statement, room);
@@ -141,7 +147,7 @@ impl Page {
         let changes = row.changes.join("; ");
         let changes = if rest < 6 { String::new() } else { cut(&changes, rest) };
         let gap = if changes.is_empty() { "" } else { "  " };
-        let number = format!("{:>1$}", row.number, self.number);
+        let number = format!("{number:>0$}", self.number);
         let shown = |code: &str, text: &str| {
             listing.paint(if row.dimmed { style::DIM } else { code }, text)
         };

@@ -8,7 +8,8 @@
 //! [`spin_listing`] as SPIN would. [`chart`] makes a sequence chart of it, which [`chart_text`] draws for
 //! terminals and [`chart_svg`] for browsers; [`report_html`] puts all of it on one page. [`mod@dependence`] tells
 //! which steps have to do with each other, so that those can be dimmed that have nothing to do with an error, and
-//! [`switches`] puts the others in an order in which processes change less often.
+//! [`switches`] puts the others in an order in which processes change less often. [`words`] has numbers as people
+//! read them.
 
 pub mod chart;
 pub mod chart_svg;
@@ -24,6 +25,7 @@ pub mod spin_format;
 pub mod spin_listing;
 pub mod switches;
 pub mod values;
+pub mod words;
 
 pub use chart::Chart;
 pub use dependence::{Dependence, dependence};
@@ -31,7 +33,7 @@ pub use guided::{Fitted, fit};
 pub use listing::Listing;
 pub use messages::{Message, MessageKind};
 pub use replay::{Event, Misfit, Outcome, Walker, confirm, goes_round, replay};
-pub use report_html::Report;
+pub use report_html::{Answer, Report};
 pub use run::{Run, StepLine, describe};
 pub use spin_format::Trail;
 pub use switches::{Rearranged, fewest_switches};

@@ -12,6 +12,7 @@ use spinward_promela::Span;
 use crate::messages::MessageKind;
 use crate::run::{Run, StepLine};
 use crate::values::{self, Change, plain_name};
+use crate::words::plural;
 
 /// The widest a column of statements gets before what it changes moves to the right.
 const STATEMENT_WIDTH: usize = 40;
@@ -75,15 +76,9 @@ impl Listing {
             }
         };
         print(&first, &mut text);
-        if run.left_out > 0 {
-            let number = if self.claim {
-                run.left_out
-            } else {
-                let before = first.last().map_or(0, |line| line.number);
-                let after = last.first().map_or(run.length + 1, |line| line.number);
-                after.saturating_sub(before + 1)
-            };
-            let note = format!("... {number} more {} ...", plural(number, "step"));
+        let left_out = run.left_out_steps(self.claim);
+        if left_out > 0 {
+            let note = format!("... {left_out} more {} ...", plural(left_out as u64, "step"));
             let _ = writeln!(text, "  {}", self.paint(DIM, &note));
         }
         print(&last, &mut text);
@@ -255,11 +250,6 @@ struct Widths {
     process: usize,
     place: usize,
     statement: usize,
-}
-
-/// `1 step`, `2 steps`: the word.
-pub fn plural(count: usize, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
 /// A change, told from the view of the one who moves: the variables of others carry their name.

@@ -14,27 +14,66 @@ use spinward_program::graph::escape;
 
 use crate::chart::Chart;
 use crate::chart_svg;
-use crate::listing::{line_of, plural};
+use crate::listing::line_of;
 use crate::replay::{Misfit, replay};
 use crate::run::{Keep, Run, StepLine, describe};
 use crate::values::{plain_name, variables};
+use crate::words::{counted, plural};
 
 const PAGE_STYLE: &str = include_str!("report/page.css");
 const SCRIPT: &str = include_str!("report/page.js");
+
+/// To go through the steps.
+const BUTTONS: &str = "<nav aria-label=\"Steps\">\n\
+    <button id=\"first\" title=\"Start (Home)\" aria-label=\"To the start\">|◀</button>\n\
+    <button id=\"back\" title=\"Back (left arrow, k)\" aria-label=\"One step back\">◀</button>\n\
+    <input id=\"slider\" type=\"range\" min=\"0\" max=\"0\" value=\"0\" aria-label=\"Step\">\n\
+    <button id=\"forward\" title=\"Forward (right arrow, j)\" aria-label=\"One step forward\">▶</button>\n\
+    <button id=\"last\" title=\"End (End)\" aria-label=\"To the end\">▶|</button>\n\
+    <span class=\"keys\"><kbd>←</kbd> <kbd>→</kbd> <kbd>Home</kbd> <kbd>End</kbd></span>\n\
+    <output id=\"now\" aria-live=\"polite\"></output>\n</nav>\n";
+
+/// Where the script shows the state.
+const STATE: &str = "<div id=\"state\" tabindex=\"0\" aria-label=\"State\"><h2>State <span id=\"when\"></span></h2>\n\
+    <label><input type=\"checkbox\" id=\"all\"> also what never changes</label>\n\
+    <table><caption class=\"unseen\">Variables and their values</caption><tbody id=\"values\"></tbody></table>\n\
+    <noscript><p>Without scripts the page shows no states.</p></noscript></div>\n";
+
+/// What a page answers, as its colour tells from afar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Something is wrong.
+    Wrong,
+    /// Nothing is.
+    Fine,
+    /// Nobody knows: not everything was looked at.
+    Unknown,
+}
+
+impl Answer {
+    /// As the style sheet knows it.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Wrong => "wrong",
+            Self::Fine => "fine",
+            Self::Unknown => "unknown",
+        }
+    }
+}
 
 /// What a page shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// What replays the run.
     pub machine: &'a Machine,
-    /// The run.
+    /// The run; that of an error in the initial state has no steps, and without an error there is none then.
     pub steps: &'a [Step],
     /// Where its cycle starts, if it goes on for ever: so many steps come before.
     pub cycle_start: Option<usize>,
     /// What the page is about: the model.
     pub title: &'a str,
     /// Whether something is wrong.
-    pub wrong: bool,
+    pub answer: Answer,
     /// What is wrong, or that nothing is, in lines.
     pub verdict: &'a [String],
     /// What else the reader shall know.
@@ -52,44 +91,66 @@ impl Report<'_> {
         let chart = Chart::of(&run, false);
         let lines = run.first.iter().chain(&run.last);
         let lines: Vec<&StepLine> = lines.filter(|line| line.process.is_some()).collect();
-        let mut states = self.states(&lines)?;
         let program = self.machine.program();
-        states["rows"] = rows_for_script(program, &lines, states["rows"].take());
+        let mut body = self.header(&run, &chart);
+        if self.has_run() {
+            let mut states = self.states(&lines)?;
+            states["rows"] = rows_for_script(program, &lines, states["rows"].take());
+            let data = script_json(&states);
+            body.push_str(&steps(&chart, &run, &lines));
+            body.push_str(&panes(&sources(program, &lines), STATE));
+            let _ = write!(
+                body,
+                "<script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n"
+            );
+        } else {
+            body.push_str(&panes(&sources(program, &lines), ""));
+        }
         Ok(format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
              style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
              <meta name=\"generator\" content=\"Spinward\">\n\
-             <title>{}</title>\n<style>\n{}{PAGE_STYLE}</style>\n</head>\n<body>\n{}{}{}\
-             <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n\
+             <title>{}</title>\n<style>\n{}{PAGE_STYLE}</style>\n</head>\n<body>\n{body}\
              </body>\n</html>\n",
             escape(&format!("{} - Spinward", self.title)),
             chart_svg::STYLE,
-            self.header(&run, &chart),
-            steps(&chart, &run, &lines),
-            panes(program, &lines),
-            script_json(&states),
         ))
+    }
+
+    /// Whether there is a run to be shown.
+    fn has_run(&self) -> bool {
+        !self.steps.is_empty() || self.answer == Answer::Wrong
     }
 
     fn header(&self, run: &Run, chart: &Chart) -> String {
         let mut out = format!("<header>\n<h1>{}</h1>\n", escape(self.title));
-        let class = if self.wrong { "wrong" } else { "fine" };
-        let _ = write!(out, "<div class=\"verdict {class}\">");
+        let _ = write!(out, "<div class=\"verdict {}\">", self.answer.class());
         for line in self.verdict {
             let _ = write!(out, "<p>{}</p>", escape(line));
         }
-        out.push_str("</div>\n<p class=\"facts\">");
-        let (steps, processes) = (run.length, chart.lanes.len());
-        let _ = write!(
-            out,
-            "{steps} {} of {processes} {}",
-            plural(steps, "step"),
-            if processes == 1 { "process" } else { "processes" }
-        );
+        out.push_str("</div>\n");
+        if self.has_run() {
+            self.facts(run, chart, &mut out);
+        }
+        for note in self.notes {
+            let _ = writeln!(out, "<p class=\"facts\">{}</p>", escape(note));
+        }
+        if self.has_run() {
+            out.push_str(BUTTONS);
+        }
+        out.push_str("</header>\n");
+        out
+    }
+
+    /// The run in a line.
+    fn facts(&self, run: &Run, chart: &Chart, out: &mut String) {
+        out.push_str("<p class=\"facts\">");
+        let (steps, processes) = (run.length as u64, chart.lanes.len() as u64);
+        let _ = write!(out, "{} of {}", counted(steps, "step"), counted(processes, "process"));
         if chart.idle > 0 {
-            let seen = if run.left_out > 0 { " in what is shown" } else { "" };
+            let seen = if chart.gap.is_some() { " in what is shown" } else { "" };
             let _ = write!(out, "; {} more do nothing{seen} and are not drawn", chart.idle);
         }
         match run.cycle_start {
@@ -99,27 +160,14 @@ impl Report<'_> {
             Some(_) => out.push_str("; then nobody can move, for ever"),
             None => {}
         }
-        if run.left_out > 0 {
-            let _ = write!(out, "; {} in the middle are not shown", run.left_out);
+        let left_out = run.left_out_steps(false);
+        if left_out > 0 {
+            let _ = write!(out, "; {left_out} in the middle are not shown");
         }
         if lines_dimmed(run) {
             out.push_str("; steps that cannot have led to the error are pale");
         }
         out.push_str(".</p>\n");
-        for note in self.notes {
-            let _ = writeln!(out, "<p class=\"facts\">{}</p>", escape(note));
-        }
-        out.push_str(
-            "<nav aria-label=\"Steps\">\n\
-             <button id=\"first\" title=\"Start (Home)\" aria-label=\"To the start\">|◀</button>\n\
-             <button id=\"back\" title=\"Back (left arrow, k)\" aria-label=\"One step back\">◀</button>\n\
-             <input id=\"slider\" type=\"range\" min=\"0\" max=\"0\" value=\"0\" aria-label=\"Step\">\n\
-             <button id=\"forward\" title=\"Forward (right arrow, j)\" aria-label=\"One step forward\">▶</button>\n\
-             <button id=\"last\" title=\"End (End)\" aria-label=\"To the end\">▶|</button>\n\
-             <span class=\"keys\"><kbd>←</kbd> <kbd>→</kbd> <kbd>Home</kbd> <kbd>End</kbd></span>\n\
-             <output id=\"now\" aria-live=\"polite\"></output>\n</nav>\n</header>\n",
-        );
-        out
     }
 
     /// All variables with their values at the start, and what each of the shown steps makes of them.
@@ -257,7 +305,8 @@ fn steps(chart: &Chart, run: &Run, lines: &[&StepLine]) -> String {
         {
             let _ = writeln!(
                 out,
-                "<tr class=\"gap\"><td colspan=\"4\">… {left_out} more steps …</td></tr>"
+                "<tr class=\"gap\"><td colspan=\"4\">… {left_out} more {} …</td></tr>",
+                plural(left_out as u64, "step")
             );
         }
         let last = number + 1 == lines.len();
@@ -297,11 +346,13 @@ fn changes(line: &StepLine) -> String {
     parts.join("; ")
 }
 
-/// The source and the state.
-fn panes(program: &Program, lines: &[&StepLine]) -> String {
-    let mut out = String::from(
-        "<section id=\"panes\">\n<div id=\"source\" tabindex=\"0\" aria-label=\"Source\">\n",
-    );
+/// The source and the state, if there is one.
+fn panes(source: &str, state: &str) -> String {
+    format!("<section id=\"panes\">\n{source}{state}</section>\n")
+}
+
+fn sources(program: &Program, lines: &[&StepLine]) -> String {
+    let mut out = String::from("<div id=\"source\" tabindex=\"0\" aria-label=\"Source\">\n");
     for (number, (_, file)) in program.source.files().enumerate() {
         // A file that no step stands in says nothing about the run; the model itself comes first.
         if number > 0 && !lines.iter().any(|line| line.file == file.path) {
@@ -320,11 +371,6 @@ fn panes(program: &Program, lines: &[&StepLine]) -> String {
         }
         out.push_str("</pre></section>\n");
     }
-    out.push_str(
-        "</div>\n<div id=\"state\" tabindex=\"0\" aria-label=\"State\"><h2>State <span id=\"when\"></span></h2>\n\
-         <label><input type=\"checkbox\" id=\"all\"> also what never changes</label>\n\
-         <table><caption class=\"unseen\">Variables and their values</caption><tbody id=\"values\"></tbody></table>\n\
-         <noscript><p>Without scripts the page shows no states.</p></noscript></div>\n</section>\n",
-    );
+    out.push_str("</div>\n");
     out
 }

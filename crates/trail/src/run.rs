@@ -36,8 +36,6 @@ pub struct StepLine {
     pub messages: Vec<Message>,
     /// What it prints.
     pub output: Option<String>,
-    /// Whether it is the first of the cycle.
-    pub starts_cycle: bool,
     /// Whether it makes no difference to what goes wrong, if that was [asked](Run::dim).
     pub dimmed: bool,
 }
@@ -110,6 +108,17 @@ pub struct Run {
 }
 
 impl Run {
+    /// How many steps are not told, of those that are to be shown: with the moves of the claim or without.
+    pub fn left_out_steps(&self, claim: bool) -> usize {
+        if claim || self.left_out == 0 {
+            return self.left_out;
+        }
+        let before = self.first.last().map_or(0, |line| line.number);
+        let next = self.last.iter().find(|line| line.process.is_some());
+        let after = next.map_or(self.length + 1, |line| line.number);
+        after.saturating_sub(before + 1)
+    }
+
     /// Marks the steps that make no difference to what goes wrong, by their [index](StepLine::index).
     pub fn dim(&mut self, dimmed: &[bool]) {
         for line in self.first.iter_mut().chain(&mut self.last) {
@@ -233,14 +242,11 @@ impl Teller<'_> {
         self.post.follow(self.machine, event);
     }
 
-    /// Whether the step is the first of the cycle.
-    fn count(&mut self, index: usize, step: Step) -> bool {
-        let starts_cycle = self.cycle_start == Some(index);
-        if starts_cycle {
+    fn count(&mut self, index: usize, step: Step) {
+        if self.cycle_start == Some(index) {
             self.numbered_cycle_start = Some(self.number);
         }
         self.number += usize::from(!step.is_claim());
-        starts_cycle
     }
 
     fn tell(&mut self, event: &Event<'_>) -> Vec<StepLine> {
@@ -248,7 +254,7 @@ impl Teller<'_> {
         let before = self.machine.view(&event.before.state);
         let mut lines: Vec<StepLine> = Vec::with_capacity(event.steps.len());
         for (offset, step) in event.steps.iter().enumerate() {
-            let starts_cycle = self.count(event.index + offset, *step);
+            self.count(event.index + offset, *step);
             let transition = program.transition(step.transition);
             let element = program.element(transition.element);
             let position = program.source.position(element.span);
@@ -265,7 +271,6 @@ impl Teller<'_> {
                 messages: Vec::new(),
                 output: (offset + 1 == event.steps.len() && !event.output.is_empty())
                     .then(|| event.output.to_owned()),
-                starts_cycle,
                 dimmed: false,
             });
         }

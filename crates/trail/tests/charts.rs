@@ -7,7 +7,7 @@ use std::path::Path;
 use spinward_machine::{Machine, Step, System as _};
 use spinward_trail::chart::ArrowKind;
 use spinward_trail::run::Keep;
-use spinward_trail::{Chart, Listing, Report, chart_svg, chart_text, describe};
+use spinward_trail::{Answer, Chart, Listing, Report, chart_svg, chart_text, describe};
 
 const FAMILY: &str = "chan wire = [2] of { byte }; chan bell = [0] of { byte };
 proctype Child(byte k) { byte n; wire!k; bell?n }
@@ -109,6 +109,36 @@ fn a_chart_of_a_part_says_what_is_left_out() {
     assert!(chart_svg::svg(&chart).contains("more steps"));
 }
 
+const CLAIMED: &str = "byte n; active proctype P() { do :: n < 9 -> n++ :: else -> break od }
+never { do :: n < 9 :: n == 9 -> break od }";
+
+#[test]
+fn moves_of_a_claim_are_no_steps_that_are_left_out() {
+    let machine = common::machine(Path::new("m.pml"), CLAIMED, true);
+    let steps = first_run(&machine);
+    let run = describe(&machine, &steps, None, Keep { first: 3, last: 4 }).expect("a run");
+    let chart = Chart::of(&run, false);
+    let (_, left_out) = chart.gap.expect("a gap");
+    assert_eq!(left_out + chart.rows.len(), run.length);
+    let told = format!("... {left_out} more steps ...");
+    assert!(Listing::default().steps(&run).contains(&told), "{told}");
+    let chart = Chart::of(&run, true);
+    assert_eq!(chart.gap.map(|(_, left_out)| left_out), Some(steps.len() - 7));
+}
+
+#[test]
+fn moves_of_a_claim_have_no_number() {
+    let machine = common::machine(Path::new("m.pml"), CLAIMED, true);
+    let run = describe(&machine, &first_run(&machine), None, Keep::ALL).expect("a run");
+    let chart = Chart::of(&run, true);
+    let listing = Listing { color: false, claim: true, grouped: true };
+    let text = chart_text::text(&chart, 100, listing).expect("it fits");
+    for (row, line) in chart.rows.iter().zip(text.lines().skip(1)) {
+        let numbered = line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        assert_eq!(numbered, chart.lanes[row.lane].process.is_some(), "{text}");
+    }
+}
+
 #[test]
 fn pictures_and_pages_are_well_formed() {
     let machine = common::machine(Path::new("family.pml"), FAMILY, false);
@@ -122,13 +152,14 @@ fn pictures_and_pages_are_well_formed() {
             steps,
             cycle_start: None,
             title: "family.pml",
-            wrong: false,
+            answer: Answer::Fine,
             verdict: &verdict,
             notes: &["a note".to_owned()],
             dimmed: &dimmed,
         };
         let page = report.html().expect("a run");
-        let body = page.split("<body>").nth(1).and_then(|rest| rest.split("<script").next());
+        let end = if steps.is_empty() { "</body>" } else { "<script" };
+        let body = page.split("<body>").nth(1).and_then(|rest| rest.split(end).next());
         assert_balanced(body.expect("a body"));
         assert_eq!(page.matches("<tr id=\"step-").count(), steps.len());
     }

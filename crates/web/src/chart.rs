@@ -12,7 +12,7 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use spinward_trail::Report;
+use spinward_trail::{Answer, Report};
 
 use crate::Shared;
 use crate::guard::secret;
@@ -83,7 +83,7 @@ pub async fn chart(
             steps: &steps,
             cycle_start: cycle,
             title: &title,
-            wrong: !verdict.is_empty(),
+            answer: if verdict.is_empty() { Answer::Fine } else { Answer::Wrong },
             verdict: &verdict,
             notes: &[],
             dimmed: &[],

@@ -6,8 +6,11 @@
 
 use std::fmt::Write as _;
 
+use spinward::words::counted;
 use spinward::{CheckedProperty, Report, ReportedDiagnostic, ReportedError, Verdict};
 use spinward_program::graph::escape;
+
+use crate::terminal::EXIT_INTERNAL;
 
 /// What becomes of a case that does not pass.
 struct Blame {
@@ -82,15 +85,12 @@ fn blame(report: &Report, property: &CheckedProperty) -> Option<Blame> {
             message: first.message.clone(),
             text: errors.iter().flat_map(|error| told(error)).collect(),
         }),
-        (_, None) => {
-            let reasons: Vec<&str> = report.reasons.iter().map(|it| it.message.as_str()).collect();
-            Some(Blame {
-                element: "error",
-                kind: "incomplete".into(),
-                message: "not everything was looked at".into(),
-                text: reasons.into_iter().map(str::to_owned).collect(),
-            })
-        }
+        (_, None) => Some(Blame {
+            element: "error",
+            kind: "incomplete".into(),
+            message: "not everything was looked at".into(),
+            text: property.reasons.clone(),
+        }),
     }
 }
 
@@ -101,7 +101,8 @@ fn told(error: &ReportedError) -> Vec<String> {
     };
     let mut lines = vec![format!("{place}{}", error.message)];
     let trail = error.trail.as_ref().map_or(String::new(), |trail| format!(", in {trail}"));
-    lines.push(format!("a run of {} steps to it{trail}", error.steps));
+    let steps = counted(error.steps as u64, "step");
+    lines.push(format!("a run of {steps} to it{trail}"));
     lines
 }
 
@@ -116,7 +117,11 @@ fn no_check(report: &Report) -> Blame {
     };
     Blame {
         element: "error",
-        kind: "model".into(),
+        kind: match (report.exit_code(), report.diagnostics.is_empty()) {
+            (EXIT_INTERNAL, _) => "internal".into(),
+            (_, true) => "usage".into(),
+            (_, false) => "model".into(),
+        },
         message: report.reasons.first().map_or(String::new(), |reason| reason.message.clone()),
         text: report.diagnostics.iter().map(told).collect(),
     }
