@@ -98,6 +98,9 @@ fn no_search_uses_more_memory_than_it_may() {
         let peak = watch(&mut child);
         let advice = match options[3] {
             "exact" => "To look further: --store tree, ",
+            "tree" => {
+                "To look further: --disk DIR with --search bfs or astar in place of --store tree, "
+            }
             _ => "To look further: a larger --memory, ",
         };
         Said::new(&child.wait_with_output().expect("it ended"))

@@ -229,13 +229,13 @@ fn advice(reason: &Reason, report: &Report) -> &'static str {
         ReasonCode::MaxStates => "To look further: a larger --max-states, or none.",
         ReasonCode::Time => "To look further: a larger --time, or none.",
         ReasonCode::Memory if report.store == "exact" && report.resumable.is_none() => {
-            "To look further: --store tree, which mostly takes less memory but more time, --disk DIR, \
-             which keeps states there, a larger --memory, or a smaller model (fewer processes, \
-             smaller channels and counters)."
-        }
-        ReasonCode::Memory if report.resumable.is_none() => {
-            "To look further: --disk DIR, which keeps states there, a larger --memory, or a smaller \
+            "To look further: --store tree, which mostly takes less memory but more time, --disk DIR \
+             with --search bfs or astar, which keeps states there, a larger --memory, or a smaller \
              model (fewer processes, smaller channels and counters)."
+        }
+        ReasonCode::Memory if report.store == "tree" => {
+            "To look further: --disk DIR with --search bfs or astar in place of --store tree, a \
+             larger --memory, or a smaller model (fewer processes, smaller channels and counters)."
         }
         ReasonCode::Memory => {
             "To look further: a larger --memory, or a smaller model (fewer processes, smaller \
