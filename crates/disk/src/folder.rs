@@ -1,8 +1,8 @@
 //! The files of a search: all that is read from disk and written to it.
 //!
-//! What is written is sure to stay only when it was synced. A manifest is written beside the one before, synced, and
-//! put in its place, and the folder is synced then: after a loss of power there is the one or the other, and all
-//! that it lists was synced before.
+//! What is written is sure to stay only when it was synced, and a file only when its folder was too. A manifest is
+//! written beside the one before, synced with the folder, put in its place, and the folder is synced once more: after a
+//! loss of power there is the one or the other, and all that it lists was synced before, with its names.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -60,7 +60,7 @@ pub struct Folder {
 impl Folder {
     /// The folder at a path, which is made if it is not there.
     pub fn new(path: &Path, faults: Faults) -> Result<Self, Error> {
-        fs::create_dir_all(path).map_err(|source| Error::io("made", path, source))?;
+        make(path).map_err(|source| Error::io("made", path, source))?;
         Ok(Self { path: path.to_owned(), faults, open: Mutex::default() })
     }
 
@@ -129,6 +129,12 @@ impl Folder {
         }
     }
 
+    /// Sees to it that a file stays.
+    pub fn sync(&self, number: u64) -> Result<(), Error> {
+        let path = self.file_path(number);
+        sync(&path).map_err(|source| Error::io("written", &path, source))
+    }
+
     /// The numbers of all files of states that are there, and their sizes.
     pub fn files(&self) -> Result<Vec<(u64, u64)>, Error> {
         let failed = |source| Error::io("read", &self.path, source);
@@ -153,8 +159,9 @@ impl Folder {
             writeln!(file, "{:08x} {}", crc32fast::hash(text.as_bytes()), text.len())?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
+            sync(&self.path)?;
             fs::rename(&new, &path)?;
-            File::open(&self.path)?.sync_all()
+            sync(&self.path)
         });
         written.map_err(|source| Error::io("written", &path, source))
     }
@@ -223,15 +230,23 @@ impl NewFile<'_> {
     }
 
     /// Ends it. What was written is not sure to stay until the file is synced.
-    pub fn finish(mut self) -> Result<File, Error> {
-        self.flush()?;
-        Ok(self.file)
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.flush()
     }
 }
 
-impl Folder {
-    /// Sees to it that a file stays.
-    pub fn sync(&self, number: u64, file: &File) -> Result<(), Error> {
-        file.sync_all().map_err(|source| Error::io("written", &self.file_path(number), source))
+/// Makes a folder, and those that it is in, if they are not there, so that they stay.
+fn make(path: &Path) -> io::Result<()> {
+    let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let new: Vec<_> = path.ancestors().take_while(is_new).collect();
+    fs::create_dir_all(path)?;
+    for parent in new.into_iter().filter_map(Path::parent) {
+        sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })?;
     }
+    Ok(())
+}
+
+/// Sees to it that what a file has stays, or the names that a folder has.
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }

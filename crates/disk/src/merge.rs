@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::run::{Cursor, Record};
 
 /// Goes through several runs in the order of all their keys. Of records with one key the one with the lowest number
-/// comes, once.
+/// comes, once; of those the one with the lowest mark.
 #[derive(Debug)]
 pub struct Merge<'r> {
     cursors: Vec<Cursor<'r>>,
@@ -53,8 +53,8 @@ impl<'r> Merge<'r> {
 
     /// Whether one comes before another.
     fn precedes(&self, one: usize, other: usize) -> bool {
-        let of =
-            |it: usize| (self.cursors[it].key(), self.cursors[it].record().map(|it| it.number));
+        let rank = |it: Record<'_>| (it.number, it.mark);
+        let of = |it: usize| (self.cursors[it].key(), self.cursors[it].record().map(rank));
         of(one) < of(other)
     }
 

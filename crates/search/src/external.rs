@@ -31,7 +31,7 @@ mod shelf;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -144,10 +144,13 @@ fn once<S: System>(
     stages: &mut Stages,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Range) {
-    let mut watch = Watch::new(&request.limits, progress);
-    let searched = Search::new(system, request, directed, stages, watch.clock());
+    let watch = Watch::without_alarm(&request.limits, progress);
+    // What was found before must be found again, however late it is.
+    let begin = || Search::new(system, request, directed, stages, watch.clock());
+    let searched = request.limits.undisturbed(begin);
     let (outcome, range) = match searched {
         Ok(mut search) => {
+            let mut watch = watch.with_alarm(&request.limits);
             let stopped = search.run(scratch, &mut watch);
             drop(watch);
             let outcome = request.limits.undisturbed(|| search.finish(scratch, stopped));
@@ -165,7 +168,7 @@ fn once<S: System>(
 }
 
 /// Where something wrong shows.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 struct Origin {
     /// The state that was expanded.
     state: Vec<u8>,
@@ -176,6 +179,14 @@ struct Origin {
     by: u32,
     /// Which of the things that are wrong there it is.
     nth: u32,
+}
+
+impl Origin {
+    /// Which one is told if several are as good: the same in whatever order they are found.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let all = |it: &Self| (it.bucket, it.by, it.nth);
+        self.state.cmp(&other.state).then_with(|| all(self).cmp(&all(other)))
+    }
 }
 
 /// What a search knows beside the states.
@@ -195,6 +206,13 @@ struct Notes {
     open: BTreeMap<(bool, u32), BTreeSet<Bucket>>,
 }
 
+impl Notes {
+    /// How many states were done with, some of them more than once.
+    fn closed(&self) -> u64 {
+        self.counts.states + self.counts.reopened
+    }
+}
+
 /// Which runs are looked at.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
@@ -202,9 +220,8 @@ struct Reach {
     is_sure: bool,
     /// Whether the search goes on with shorter runs after an error.
     proves: bool,
-    /// Whether runs may be cut off by a bound that the user gave.
-    is_bounded: bool,
-    max_states: u64,
+    /// Longer runs are cut off, as the user wants it.
+    most: u32,
 }
 
 struct Search<'a, S: System> {
@@ -212,8 +229,10 @@ struct Search<'a, S: System> {
     directed: Directed<'a>,
     request: &'a Request,
     reach: Reach,
-    /// Longer runs are not looked at.
+    /// Longer runs are of no use any more, as a better one is known.
     bound: AtomicU32,
+    /// So many more states may count.
+    left: AtomicU64,
     clock: Clock<'a>,
     memory: Memory,
     pool: Pool,
@@ -249,9 +268,9 @@ impl<'a, S: System> Search<'a, S> {
         let bytes = request.limits.memory.unwrap_or(u64::MAX / 4);
         let is_sure = guide.is_admissible();
         // What is sorted, read and written needs room too, and so do what a guide and an expansion work with.
-        let pool = Pool::new(threads, bytes / 2, skip);
+        let pool = Pool::new(bytes / 2, skip);
         let ahead = (bytes >> 11).clamp(1 << 14, 1 << 19) as usize;
-        let by_estimate = !(guide.asks_the_way() || guide.remembers());
+        let by_estimate = skip == 0 && !(guide.asks_the_way() || guide.remembers());
         let mut search = Self {
             system,
             directed,
@@ -259,10 +278,10 @@ impl<'a, S: System> Search<'a, S> {
             reach: Reach {
                 is_sure,
                 proves: request.shortest && !is_sure && request.errors == 1,
-                is_bounded: request.limits.max_depth.is_some(),
-                max_states: request.limits.max_states.unwrap_or(u64::MAX),
+                most: bound(&request.limits),
             },
-            bound: AtomicU32::new(bound(&request.limits)),
+            bound: AtomicU32::new(MAX_LENGTH),
+            left: AtomicU64::new(request.limits.max_states.unwrap_or(u64::MAX)),
             clock,
             memory: Memory::new(request.limits.memory.map(|bytes| bytes / 8)),
             pool,
@@ -298,6 +317,13 @@ impl<'a, S: System> Search<'a, S> {
 
     fn bound(&self) -> u32 {
         self.bound.load(Ordering::Relaxed)
+    }
+
+    /// Has so many more states count, or as many as may; how many.
+    fn reserve(&self, states: u64) -> u64 {
+        let less = |left: u64| Some(left.saturating_sub(states));
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        left.unwrap_or_else(|left| left).min(states)
     }
 
     /// What decides when a bucket has its turn.
@@ -359,12 +385,12 @@ impl<'a, S: System> Search<'a, S> {
         while let Some((rank, bucket)) = self.next() {
             self.check_errors(rank)?;
             self.clock.check().map_err(Why::Limit)?;
-            let before = self.notes().counts.expanded;
+            let before = self.notes().closed();
             match self.empty(bucket, hands, watch) {
                 Ok(()) => {}
                 Err(Why::Full) => {
                     // If not even a few states could be expanded in all of the room, fewer may be.
-                    let is_stuck = self.notes().counts.expanded == before;
+                    let is_stuck = self.notes().closed() == before;
                     self.batch = if is_stuck { self.batch / 4 } else { BATCH };
                     if self.batch == 0 {
                         return Err(Why::Full);
@@ -421,8 +447,8 @@ impl<'a, S: System> Search<'a, S> {
                 waiting: self.shelf.waiting() + parts.iter().map(|it| it.run.len()).sum::<u64>(),
             });
         }
-        let is_dropped = bucket.length > self.bound() && !self.reach.is_bounded;
-        if is_dropped {
+        let is_told = bucket.length > self.reach.most && self.notes().truncated;
+        if is_told || bucket.length > self.bound() {
             self.shelf.drop_parts(parts);
             return Ok(());
         }
@@ -471,15 +497,16 @@ impl<'a, S: System> Search<'a, S> {
         let found = !examples.is_empty();
         let mut stopped = if all && proves && found { Some(Stopped::Errors) } else { stopped };
         let mut examples = examples;
+        examples.sort_by(|one, other| one.path.order(&other.path));
         keep_shortest(&mut examples, self.request.errors);
         let (mut errors, mut met) = (Vec::new(), 0);
         let paths = self.paths_to(examples.iter().map(|it| &it.path), scratch);
-        let paths = paths.unwrap_or_else(|failure| {
-            self.failure.get_or_insert(failure);
-            stopped = Some(Limit::Disk.into());
-            vec![None; examples.len()]
-        });
         for (example, path) in examples.into_iter().zip(paths) {
+            let path = path.unwrap_or_else(|failure| {
+                self.failure.get_or_insert(failure);
+                stopped = Some(Limit::Disk.into());
+                None
+            });
             let Some(path) = path else {
                 met += example.occurrences;
                 continue;

@@ -1,5 +1,6 @@
 //! The errors a search has met: how often, and one way to each.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use spinward_machine::Violation;
@@ -65,6 +66,22 @@ impl<P> Findings<P> {
         }
         if let Some(example) = self.known(violation) {
             example.occurrences += 1;
+        }
+    }
+
+    /// Takes in what another search met, which counts if that is said. Of several the shortest is kept, and of those
+    /// the first in some order, so that it makes no difference who was met first.
+    pub fn merge(&mut self, others: Self, counts: bool, order: impl Fn(&P, &P) -> Ordering) {
+        for Example { violation, length, occurrences, path } in others.examples {
+            let is_better = |known: &mut Example<P>| {
+                length.cmp(&known.length).then_with(|| order(&path, &known.path)).is_lt()
+            };
+            if self.known(violation).is_none_or(is_better) {
+                self.replace(violation, length, path);
+            }
+            if let Some(known) = self.known(violation).filter(|_| counts) {
+                known.occurrences += occurrences;
+            }
         }
     }
 

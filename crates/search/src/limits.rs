@@ -182,12 +182,16 @@ impl<'a> Watch<'a> {
     const INTERVAL: Duration = Duration::from_millis(100);
 
     pub fn new(limits: &'a Limits, progress: &'a mut dyn FnMut(&Progress)) -> Self {
-        let watch = Self::without_alarm(limits, progress);
-        let alarm = watch.clock.deadline.map(|at| Alarm::new(at, limits.stop.clone()));
-        Self { _alarm: alarm, ..watch }
+        Self::without_alarm(limits, progress).with_alarm(limits)
     }
 
-    /// For one of several searches, whose time must not end that of the others.
+    /// Breaks an expansion off when the time is over, from now on.
+    pub fn with_alarm(self, limits: &Limits) -> Self {
+        let alarm = self.clock.deadline.map(|at| Alarm::new(at, limits.stop.clone()));
+        Self { _alarm: alarm, ..self }
+    }
+
+    /// For one of several searches, whose time must not end that of the others, and for what must not be broken off.
     pub fn without_alarm(limits: &'a Limits, progress: &'a mut dyn FnMut(&Progress)) -> Self {
         let started = Instant::now();
         let deadline = limits.time.and_then(|time| started.checked_add(time));

@@ -111,8 +111,53 @@ fn a_bound_on_the_depth_is_kept() {
             assert_eq!(outcome.counts.states, expected.counts.states, "graph {number}, {bound}");
             assert_eq!(outcome.is_complete(), expected.is_complete(), "graph {number}, {bound}");
             assert_eq!(outcome.errors.len(), expected.errors.len(), "graph {number}, {bound}");
+            assert_eq!(outcome.stopped, None, "graph {number}, {bound}");
         }
     }
+}
+
+#[test]
+fn not_one_state_more_than_asked_for_is_visited() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(26);
+    for number in 0..30 {
+        let graph = graph(&mut random, number);
+        let most = 1 + below(&mut random, graph.reachable() as usize + 2) as u64;
+        for guide in Table::all(&graph, &mut random) {
+            let mut request = request(0, false, 1 + number % 3);
+            request.limits.max_states = Some(most);
+            let folder = TempDir::new().unwrap();
+            let (outcome, _) = on_disk(&graph, &guide, &request, folder.path(), Faults::default());
+            assert_eq!(outcome.counts.states, most.min(graph.reachable()), "graph {number}");
+            assert_eq!(outcome.is_complete(), most >= graph.reachable(), "graph {number}");
+        }
+    }
+}
+
+#[test]
+fn runs_are_the_same_for_every_number_of_threads() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(27);
+    let mut wrong = 0;
+    for number in 0..30 {
+        let graph = graph(&mut random, number);
+        for guide in Table::all(&graph, &mut random).iter().filter(|it| it.consistent) {
+            for errors in [0, 1, 2] {
+                let told = |threads| {
+                    let folder = TempDir::new().unwrap();
+                    let mut request = request(errors, false, threads);
+                    request.limits.memory = None;
+                    let (outcome, _) =
+                        on_disk(&graph, guide, &request, folder.path(), Faults::default());
+                    let errors = outcome.errors.into_iter();
+                    errors.map(|it| (it.violation, it.steps)).collect::<Vec<_>>()
+                };
+                let alone = told(1);
+                wrong += alone.len();
+                assert_eq!(told(2), alone, "graph {number}, {errors} errors");
+                assert_eq!(told(3), alone, "graph {number}, {errors} errors");
+            }
+        }
+    }
+    assert!(wrong > 50, "{wrong}");
 }
 
 #[test]
@@ -151,7 +196,7 @@ fn who_is_interrupted_goes_on() {
 #[test]
 fn a_full_disk_is_told_and_what_was_saved_is_enough() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(24);
-    let mut full = 0;
+    let (mut full, mut wrong) = (0, 0);
     for number in 0..40 {
         let graph = graph(&mut random, 2 * number + 1);
         let guide = &Table::all(&graph, &mut random)[number % 4];
@@ -164,13 +209,16 @@ fn a_full_disk_is_told_and_what_was_saved_is_enough() {
             full += 1;
             assert!(matches!(failure, Error::Full { .. }), "{failure}");
             assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Disk)), "graph {number}");
+            wrong += outcome.errors.len();
+            assert_eq!(outcome.met, 0, "graph {number}: a run is missing");
+            assert!(outcome.errors.iter().all(|it| graph.replays(it)), "graph {number}");
         }
         let (outcome, stages) = on_disk(&graph, guide, &request, folder.path(), Faults::default());
         assert!(stages.failure.is_none(), "{:?}", stages.failure);
         assert_eq!(outcome.counts.states, graph.reachable(), "graph {number}");
         assert!(outcome.is_complete(), "graph {number}");
     }
-    assert!(full > 5, "{full}");
+    assert!(full > 5 && wrong > 5, "{full}, {wrong}");
 }
 
 #[test]

@@ -6,15 +6,17 @@
 //! states is expanded again.
 //!
 //! Runs on disk have states of many layers. They are taken apart first, layer by layer, so that each is read twice,
-//! not once for each step.
+//! not once for each step. If there is no room on disk for that they are read for each step: a run to an error is worth
+//! that time.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use spinward_disk::{Cursor, Error, Record, Run, RunWriter};
+use spinward_disk::{Cursor, Error, Folder, Record, Run, RunWriter};
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length as steps_in};
 
 use super::pool::{Address, Entry, hash_of, mark};
-use super::shelf::length;
+use super::shelf::{length, number};
 use super::{Origin, Search};
 
 /// Layers are taken apart some bytes at a time, if there is so much memory.
@@ -32,28 +34,62 @@ struct Known {
 
 /// The states that are known, by the length of the run to them. Those that wait are among them: their successors may be
 /// known, as they wait again when a shorter run was found, or when there was no room for all that came of them.
-#[derive(Default)]
-pub(super) struct Layers {
+struct Layers {
     in_memory: BTreeMap<u32, Vec<Address>>,
     on_disk: BTreeMap<u32, Vec<Run>>,
+    /// Those that could not be taken apart.
+    mixed: Vec<Arc<Run>>,
     /// The files that were written for that.
     files: Vec<u64>,
+    folder: Arc<Folder>,
+}
+
+impl Drop for Layers {
+    fn drop(&mut self) {
+        for &number in &self.files {
+            // No manifest has it: the next search removes it.
+            let _ = self.folder.remove(number);
+        }
+    }
+}
+
+/// States of several layers.
+#[derive(Default)]
+struct Pile {
+    bytes: Vec<u8>,
+    /// By state: the length of the run to it, where it is in the bytes, and its mark.
+    states: Vec<(u32, usize, usize, u8)>,
+}
+
+impl Pile {
+    fn push(&mut self, Record { state, number, mark }: Record<'_>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(state);
+        self.states.push((length(number), start, self.bytes.len(), mark));
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + self.states.len() * size_of::<(u32, usize, usize, u8)>()
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.states.clear();
+    }
 }
 
 impl<S: System> Search<'_, S> {
-    /// Runs to where something is wrong.
+    /// Runs to where something is wrong, as far as what they need can be read.
     pub(super) fn paths_to<'o>(
         &mut self,
         origins: impl ExactSizeIterator<Item = &'o Origin>,
         scratch: &mut S::Scratch,
-    ) -> Result<Vec<Option<Path>>, Error> {
+    ) -> Vec<Result<Option<Path>, Error>> {
         if origins.len() == 0 {
-            return Ok(Vec::new());
+            return Vec::new();
         }
-        let layers = self.layers()?;
-        let paths = origins.map(|origin| self.path_to(&layers, origin, scratch)).collect();
-        layers.files.iter().try_for_each(|&number| self.shelf.folder.remove(number))?;
-        paths
+        let layers = self.layers();
+        origins.map(|origin| self.path_to(&layers, origin, scratch)).collect()
     }
 
     /// A run to a state. None if there is none, which is a mistake of ours.
@@ -66,6 +102,7 @@ impl<S: System> Search<'_, S> {
         let Origin { ref state, bucket, mark, .. } = *origin;
         let mut at = Known { state: state.clone(), length: bucket.length, mark };
         let mut steps = Vec::new();
+        // Where a claim moves alone an edge has no steps, and leads to a state of the same layer, perhaps in a circle.
         let mut seen = HashSet::new();
         while self.key(&at.state) != self.key(&self.initial) {
             seen.insert(self.key(&at.state).to_vec());
@@ -142,11 +179,12 @@ impl<S: System> Search<'_, S> {
                 return Ok(found);
             }
         }
-        for run in layers.on_disk.get(&layer).into_iter().flatten() {
+        let on_disk = layers.on_disk.get(&layer).into_iter().flatten();
+        for run in on_disk.chain(layers.mixed.iter().map(|run| &**run)) {
             let mut cursor = Cursor::new(&self.shelf.folder, run, self.shelf.ahead);
             cursor.advance()?;
             while let Some(record) = cursor.record() {
-                let found = told(record);
+                let found = if length(record.number) == layer { told(record) } else { None };
                 if found.is_some() {
                     return Ok(found);
                 }
@@ -157,56 +195,70 @@ impl<S: System> Search<'_, S> {
     }
 
     /// The states that are known, by the length of the run to them.
-    fn layers(&mut self) -> Result<Layers, Error> {
-        let mut layers = Layers::default();
+    fn layers(&mut self) -> Layers {
+        let mut layers = Layers {
+            in_memory: BTreeMap::new(),
+            on_disk: BTreeMap::new(),
+            mixed: Vec::new(),
+            files: Vec::new(),
+            folder: self.shelf.folder.clone(),
+        };
         let group = |entry: &Entry<'_>| Some(entry.bucket.length);
         for it in self.pool.sorted(self.request.threads, group) {
             layers.in_memory.entry(it.group).or_default().push(it.at);
         }
-        let runs: Vec<_> = self.shelf.all_runs().cloned().collect();
+        let mut runs: Vec<_> = self.shelf.all_runs().cloned().collect();
+        let mut pile = Pile::default();
+        while let Some(run) = runs.last() {
+            if self.take_apart(run, &mut pile, &mut layers).is_err() {
+                break;
+            }
+            runs.pop();
+        }
+        layers.mixed = runs;
+        layers
+    }
+
+    /// Writes the states of a run layer by layer.
+    fn take_apart(&mut self, run: &Run, pile: &mut Pile, layers: &mut Layers) -> Result<(), Error> {
         let room = self.request.limits.memory.map_or(BYTES, |bytes| BYTES.min(bytes as usize / 8));
         let folder = self.shelf.folder.clone();
-        let mut states = Vec::new();
-        let mut ends: Vec<(u32, usize, usize, u8)> = Vec::new();
-        for run in runs {
-            let mut cursor = Cursor::new(&folder, &run, self.shelf.ahead);
-            cursor.advance()?;
-            loop {
-                let record = cursor.record();
-                if let Some(Record { state, number, mark }) = record {
-                    let start = states.len();
-                    states.extend_from_slice(state);
-                    ends.push((length(number), start, states.len(), mark));
-                }
-                let is_end = record.is_none();
-                if is_end || states.len() + ends.len() * size_of::<(u32, usize, usize, u8)>() > room
-                {
-                    ends.sort_by_key(|&(length, start, ..)| (length, start));
-                    let mut file = self.shelf.extra()?;
-                    layers.files.push(file.number());
-                    for layer in ends.chunk_by(|one, other| one.0 == other.0) {
-                        let mut writer = RunWriter::new(&mut file, self.skip);
-                        for &(length, start, end, mark) in layer {
-                            writer.push(Record {
-                                state: &states[start..end],
-                                number: length,
-                                mark,
-                            })?;
-                        }
-                        let run = writer.finish()?;
-                        layers.on_disk.entry(layer[0].0).or_default().extend(run);
-                    }
-                    file.finish()?;
-                    states.clear();
-                    ends.clear();
-                }
-                if is_end {
-                    break;
-                }
-                cursor.advance()?;
+        let mut cursor = Cursor::new(&folder, run, self.shelf.ahead);
+        pile.clear();
+        cursor.advance()?;
+        while let Some(record) = cursor.record() {
+            pile.push(record);
+            if pile.size() > room {
+                self.write_layers(pile, layers)?;
             }
+            cursor.advance()?;
         }
-        Ok(layers)
+        self.write_layers(pile, layers)
+    }
+
+    /// Writes all of a pile, in the order of the layers, and clears it.
+    fn write_layers(&mut self, pile: &mut Pile, layers: &mut Layers) -> Result<(), Error> {
+        let Pile { bytes, states } = pile;
+        states.sort_by_key(|&(length, start, ..)| (length, start));
+        let skip = self.skip;
+        let (runs, file, _) = self.shelf.write_extra(|file| {
+            let mut runs = Vec::new();
+            for layer in states.chunk_by(|one, other| one.0 == other.0) {
+                let mut writer = RunWriter::new(file, skip);
+                for &(length, start, end, mark) in layer {
+                    let number = number(length, true);
+                    writer.push(Record { state: &bytes[start..end], number, mark })?;
+                }
+                runs.push((layer[0].0, writer.finish()?));
+            }
+            Ok(runs)
+        })?;
+        layers.files.push(file);
+        for (layer, run) in runs {
+            layers.on_disk.entry(layer).or_default().extend(run);
+        }
+        pile.clear();
+        Ok(())
     }
 }
 

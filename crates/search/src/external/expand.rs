@@ -81,6 +81,22 @@ impl Batch {
         self.members.push(Member { end: self.bytes.len(), at, mark, is_counted });
     }
 
+    /// How many of its states do not count yet.
+    fn new_states(&self) -> u64 {
+        self.members.iter().filter(|it| !it.is_counted).count() as u64
+    }
+
+    /// Leaves out those from which on more states than this would count.
+    fn keep(&mut self, most: u64) {
+        let mut states = 0;
+        let is_too_much = |member: &Member| {
+            states += u64::from(!member.is_counted);
+            states > most
+        };
+        let end = self.members.iter().position(is_too_much);
+        self.members.truncate(end.unwrap_or(self.members.len()));
+    }
+
     fn clear(&mut self) {
         self.bytes.clear();
         self.members.clear();
@@ -90,6 +106,8 @@ impl Batch {
 /// A bucket that is being emptied.
 pub(super) struct Job {
     bucket: Bucket,
+    /// Whether runs that lead here are longer than the user wants.
+    is_beyond: bool,
     /// The states in memory; in the order of their keys if `sorted`.
     items: Vec<Sorted<()>>,
     parts: Vec<Part>,
@@ -125,6 +143,7 @@ impl Job {
         }
         Self {
             bucket,
+            is_beyond: bucket.length > search.reach.most,
             items,
             parts,
             closed,
@@ -272,15 +291,14 @@ impl<S: System> Worker<'_, '_, S> {
     ) -> Result<(), Why> {
         let Search { pool, shelf, skip, .. } = self.search;
         let bucket = self.job.bucket;
-        let cursor = |run| Cursor::new(&shelf.folder, run, shelf.ahead);
-        let mut cursors = Vec::new();
-        for Part { run, from } in &self.job.parts {
-            let mut cursor = cursor(run);
-            cursor.seek(from.as_slice().max(low)).map_err(Why::Disk)?;
-            cursors.push(cursor);
-        }
-        let mut waiting = Merge::new(cursors, low).map_err(Why::Disk)?;
-        let mut closed: Vec<_> = self.job.closed.iter().map(|run| cursor(run)).collect();
+        let cursors =
+            self.job.parts.iter().map(|part| part.cursor(&shelf.folder, shelf.ahead, low));
+        let cursors = cursors.collect::<Result<_, _>>();
+        let waiting = cursors.and_then(|cursors| Merge::new(cursors, low));
+        let mut waiting = waiting.map_err(Why::Disk)?;
+        let closed = self.job.closed.iter();
+        let mut closed: Vec<_> =
+            closed.map(|run| Cursor::new(&shelf.folder, run, shelf.ahead)).collect();
         let mut items = items.iter();
         let mut item = items.next();
         let mut key = Vec::new();
@@ -300,10 +318,14 @@ impl<S: System> Worker<'_, '_, S> {
                 (Some(own), Some(other)) if own > other => record(&waiting),
                 (None, Some(_)) => record(&waiting),
                 (Some(own), other) => {
-                    let (at, mark, counted) = in_memory.expect("there is one");
-                    let is_counted_there = other == Some(own)
-                        && waiting.record().is_some_and(|it| is_counted(it.number));
-                    (&*self.hand.key, Some(at), mark, counted || is_counted_there)
+                    let (at, mut mark, mut counted) = in_memory.expect("there is one");
+                    if other == Some(own)
+                        && let Some(there) = waiting.record()
+                    {
+                        counted |= is_counted(there.number);
+                        mark = mark.min(there.mark);
+                    }
+                    (&*self.hand.key, Some(at), mark, counted)
                 }
             };
             let own = &state[*skip..];
@@ -311,7 +333,8 @@ impl<S: System> Worker<'_, '_, S> {
             let is_on_disk_too = disk_key == Some(own);
             let looked = if at.is_none() { pool.look(state, hash) } else { None };
             let is_known = looked.is_some_and(|it| {
-                it.length < bucket.length || it.is_closed && it.length == bucket.length
+                let length = it.bucket.length;
+                length < bucket.length || it.is_closed && length == bucket.length
             });
             counted |= looked.is_some_and(|it| it.is_closed || it.is_counted);
             let mut length_on_disk = None;
@@ -331,6 +354,10 @@ impl<S: System> Worker<'_, '_, S> {
                     if let Some(at) = at {
                         pool.close_as_saved(at, length);
                     }
+                }
+                _ if self.job.is_beyond => {
+                    self.cut_off();
+                    return Ok(());
                 }
                 _ => {
                     counted |= length_on_disk.is_some();
@@ -356,6 +383,13 @@ impl<S: System> Worker<'_, '_, S> {
         Ok(())
     }
 
+    /// A state is beyond the bound on the depth. It is enough to know that there is one.
+    fn cut_off(&mut self) {
+        self.hand.batch.clear();
+        self.search.notes().truncated = true;
+        self.job.over.store(true, Ordering::Relaxed);
+    }
+
     fn expand_if_many(&mut self) -> Result<(), Why> {
         if self.hand.batch.members.len() >= self.search.batch { self.expand() } else { Ok(()) }
     }
@@ -366,36 +400,46 @@ impl<S: System> Worker<'_, '_, S> {
         if self.hand.batch.members.is_empty() {
             return Ok(());
         }
+        if job.is_beyond {
+            self.cut_off();
+            return Ok(());
+        }
         if search.pool.is_crowded() || job.over.load(Ordering::Relaxed) {
             return Err(Why::Full);
         }
         search.clock.check().map_err(Why::Limit)?;
+        let batch = &mut self.hand.batch;
+        if job.bucket.length > search.bound() {
+            // A better run was found since the bucket had its turn.
+            batch.clear();
+            return Ok(());
+        }
+        let new = batch.new_states();
+        let granted = search.reserve(new);
+        batch.keep(granted);
         let mut come = Come::new(search, job.bucket);
-        let result = if job.bucket.length > search.bound() {
-            come.truncated = true;
-            Ok(())
-        } else if job.bucket.estimate == NEVER && search.guide().rules_out() {
+        let result = if job.bucket.estimate == NEVER && search.guide().rules_out() {
             Ok(())
         } else {
             come.expand_batch(self.hand)
         };
         let is_done = result.is_ok();
-        let is_beyond = job.bucket.length > search.bound() && search.reach.is_bounded;
         let batch = &mut self.hand.batch;
         if is_done {
             for member in &batch.members {
-                search.pool.close(member.at);
-                if !is_beyond {
-                    come.counts.states += u64::from(!member.is_counted);
-                    come.counts.reopened += u64::from(member.is_counted);
-                }
+                search.pool.close(member.at, member.mark);
+                come.counts.states += u64::from(!member.is_counted);
+                come.counts.reopened += u64::from(member.is_counted);
             }
+        } else {
+            search.left.fetch_add(granted, Ordering::Relaxed);
         }
         batch.clear();
         // What was found stays found, though more comes when the states are expanded again.
-        come.note(batch, is_done)?;
+        come.note(batch, is_done);
         (self.report)();
-        result
+        result?;
+        if granted < new { Err(Why::Limit(Limit::States)) } else { Ok(()) }
     }
 }
 
@@ -477,26 +521,21 @@ impl<'w, 'a, S: System> Come<'w, 'a, S> {
         })
     }
 
-    /// Notes all of it; or if the expansions were broken off only what is wrong.
-    fn note(&mut self, batch: &mut Batch, is_done: bool) -> Result<(), Why> {
+    /// Notes all of it; or if the expansions were broken off what is wrong, and what is known of the states reached.
+    fn note(self, batch: &mut Batch, is_done: bool) {
         let search = self.search;
         let mut guard = search.notes();
         let notes = &mut *guard;
-        for example in std::mem::replace(&mut self.findings, Findings::new()).into_examples() {
-            let (violation, length, path) = (example.violation, example.length, example.path);
-            let known = notes.findings.known(violation);
-            // The same for every number of threads.
-            let is_better = known.is_none_or(|known| (length, &path) < (known.length, &known.path));
-            let occurrences = known_occurrences(&mut notes.findings, violation);
-            if is_better {
-                notes.findings.replace(violation, length, path);
-            }
-            if let Some(known) = notes.findings.known(violation) {
-                known.occurrences = occurrences + if is_done { example.occurrences } else { 0 };
-            }
+        notes.findings.merge(self.findings, is_done, Origin::order);
+        // States that were reached stay too.
+        notes.heaviest = notes.heaviest.max(self.heaviest);
+        if let Some(Range { least, most }) = self.range {
+            notes.range =
+                Range { least: notes.range.least.min(least), most: notes.range.most.max(most) };
         }
+        notes.counts.state_bytes = notes.counts.state_bytes.max(self.counts.state_bytes);
         if !is_done {
-            return Ok(());
+            return;
         }
         for bucket in batch.touched.drain() {
             search.open(notes, bucket);
@@ -508,23 +547,9 @@ impl<'w, 'a, S: System> Come<'w, 'a, S> {
         all.reopened += new.reopened;
         all.errors += new.errors;
         all.depth = all.depth.max(new.depth);
-        all.state_bytes = all.state_bytes.max(new.state_bytes);
-        if let Some(Range { least, most }) = self.range {
-            notes.range =
-                Range { least: notes.range.least.min(least), most: notes.range.most.max(most) };
-        }
-        notes.heaviest = notes.heaviest.max(self.heaviest);
         notes.truncated |= self.truncated;
         notes.left_out |= self.left_out;
-        if notes.counts.states >= search.reach.max_states && !notes.open.is_empty() {
-            return Err(Why::Limit(Limit::States));
-        }
-        Ok(())
     }
-}
-
-fn known_occurrences(findings: &mut Findings<Origin>, violation: Violation) -> u64 {
-    findings.known(violation).map_or(0, |known| known.occurrences)
 }
 
 /// Takes the successors of one state.
@@ -551,30 +576,35 @@ impl<S: System> Successors<'_, '_, '_, S> {
 
 impl<S: System> Sink for Successors<'_, '_, '_, S> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        let Come { search, bucket, counts, .. } = &mut *self.come;
+        let Come { search, bucket, counts, heaviest, .. } = &mut *self.come;
         let Search { pool, reach, skip, .. } = *search;
         counts.transitions += 1;
         let by = steps_in(steps);
+        *heaviest = (*heaviest).max(by as u32);
         let total = longer(bucket.length, by);
-        let is_beyond = total > search.bound();
-        if is_beyond && !reach.is_bounded {
+        if total > search.bound() {
             return Flow::Continue(());
         }
-        let total = if is_beyond { MAX_LENGTH } else { total };
+        let total = if total > reach.most { MAX_LENGTH } else { total };
         let hash = hash_of(&state[*skip..]);
-        let guide = search.guide();
-        if pool.knows(state, hash, total) {
-            return Flow::Continue(());
-        }
         let before = bucket.estimate;
-        let estimate = guide.estimate(state, Way { before, steps }, self.room);
+        let estimate = match pool.look(state, hash) {
+            Some(known) if !known.yields_to(total, self.mark) => return Flow::Continue(()),
+            Some(known) if known.bucket.length == total => {
+                // An edge of no steps may be one of a circle, and must not lead back.
+                if by == 0 {
+                    return Flow::Continue(());
+                }
+                known.bucket.estimate
+            }
+            _ => search.guide().estimate(state, Way { before, steps }, self.room),
+        };
         let next = Bucket { length: total, estimate };
         match pool.reach(state, hash, next, self.mark) {
             Ok(false) => {}
             Ok(true) => {
                 self.touched.insert(next);
                 let come = &mut *self.come;
-                come.heaviest = come.heaviest.max(by as u32);
                 come.counts.state_bytes = come.counts.state_bytes.max(state.len() as u64);
                 match &mut come.range {
                     Some(range) => range.note(estimate),
@@ -596,16 +626,20 @@ impl<S: System> Sink for Successors<'_, '_, '_, S> {
         self.wrong += 1;
         let length = longer(come.bucket.length, by);
         if length > come.search.bound() {
-            come.truncated |= come.search.reach.is_bounded;
+            return Flow::Continue(());
+        }
+        if length > come.search.reach.most {
+            come.truncated = true;
             return Flow::Continue(());
         }
         come.counts.errors += 1;
-        let is_better = match come.findings.known(violation) {
-            Some(known) => length < known.length,
-            None => true,
-        };
+        let by = by as u32;
+        let is_better = come.findings.known(violation).is_none_or(|known| {
+            let Origin { state, by: known_by, nth: known_nth, .. } = &known.path;
+            (length, self.from, by, nth) < (known.length, state, *known_by, *known_nth)
+        });
         if is_better {
-            let (state, by) = (self.from.to_vec(), by as u32);
+            let state = self.from.to_vec();
             let path = Origin { state, bucket: come.bucket, mark: self.mark_before, by, nth };
             come.findings.replace(violation, length, path);
         }

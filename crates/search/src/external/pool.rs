@@ -21,6 +21,9 @@ use crate::limits::{Limit, Memory};
 const CHUNK: usize = 1 << 15;
 const FIRST_CHUNK: usize = 1 << 9;
 
+/// Bytes for each shard, about, so that what their last chunks have left is little.
+const SHARE: u64 = 1 << 18;
+
 /// States begin at multiples of so many bytes.
 const ALIGN: usize = 8;
 
@@ -62,13 +65,27 @@ pub(super) struct Entry<'p> {
     is_saved: bool,
 }
 
-/// What is known of a state that was looked up: the length of the run to it, whether it was expanded, and whether
-/// it counts already.
+/// What is known of a state that was looked up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looked {
-    pub length: u32,
+    pub bucket: Bucket,
+    mark: u8,
     pub is_closed: bool,
     pub is_counted: bool,
+}
+
+impl Looked {
+    /// Whether a run of this length from a state with this mark is better: shorter, or as long and the mark is lower, if
+    /// the state still waits. So it comes to the same one in whatever order they are found.
+    pub fn yields_to(self, length: u32, mark: u8) -> bool {
+        let is_lower = !self.is_closed && self.bucket.length == length && mark < self.mark;
+        length < self.bucket.length || is_lower
+    }
+
+    /// The flags of the state when it waits once more.
+    fn flags_again(self) -> u8 {
+        if self.is_closed || self.is_counted { COUNTED } else { 0 }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,12 +135,23 @@ impl Shard {
         }
     }
 
+    fn look(&self, spot: Spot) -> Looked {
+        let Entry { bucket, mark, is_closed, is_counted, .. } = self.entry(spot);
+        Looked { bucket, mark, is_closed, is_counted }
+    }
+
     fn set(&mut self, spot: Spot, Bucket { length, estimate }: Bucket, mark: u8, flags: u8) {
         let bytes = self.bytes_mut(spot);
         bytes[..4].copy_from_slice(&length.to_le_bytes());
         bytes[4..8].copy_from_slice(&estimate.to_le_bytes());
         bytes[12] = mark;
         bytes[13] = flags;
+    }
+
+    /// A state that is known waits in a bucket, as it is now: what does not tell it from others may have changed.
+    fn renew(&mut self, spot: Spot, hidden: &[u8], bucket: Bucket, mark: u8, flags: u8) {
+        self.set(spot, bucket, mark, flags);
+        self.bytes_mut(spot)[HEAD..HEAD + hidden.len()].copy_from_slice(hidden);
     }
 
     fn find(&self, key: &[u8], hash: u32, skip: usize) -> Option<Spot> {
@@ -150,9 +178,10 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// An empty one, for so many threads, with so many bytes.
-    pub fn new(threads: usize, bytes: u64, skip: usize) -> Self {
-        let shards = (8 * threads).next_power_of_two().min(256);
+    /// An empty one, with so many bytes.
+    pub fn new(bytes: u64, skip: usize) -> Self {
+        // As many for every number of threads, so that states go to disk at the same time.
+        let shards = (bytes / SHARE).clamp(8, 256).next_power_of_two();
         Self {
             young: (0..shards).map(|_| Mutex::default()).collect(),
             old: Vec::new(),
@@ -200,37 +229,32 @@ impl Pool {
         self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Whether a run of this length to a state is of no use: one that is not longer is known here.
-    pub fn knows(&self, state: &[u8], hash: u64, length: u32) -> bool {
-        self.look(state, hash).is_some_and(|known| known.length <= length)
-    }
-
     /// What is known of a state here.
     pub fn look(&self, state: &[u8], hash: u64) -> Option<Looked> {
         let (number, hash) = self.place(hash);
         let key = &state[self.skip..];
-        let known = |shard: &Shard| {
-            let entry = shard.entry(shard.find(key, hash, self.skip)?);
-            let Entry { bucket, is_closed, is_counted, .. } = entry;
-            Some(Looked { length: bucket.length, is_closed, is_counted })
-        };
+        let known = |shard: &Shard| Some(shard.look(shard.find(key, hash, self.skip)?));
         known(&self.shard(number)).or_else(|| known(self.old.get(number as usize)?))
     }
 
-    /// A run leads to a state, which waits in a bucket now unless a run that is not longer is known; whether it does.
+    /// A run leads to a state, which waits in a bucket now unless a better one is known; whether it does.
     pub fn reach(&self, state: &[u8], hash: u64, bucket: Bucket, mark: u8) -> Result<bool, Limit> {
         let (number, part) = self.place(hash);
-        let key = &state[self.skip..];
+        let (hidden, key) = state.split_at(self.skip);
         let shard = &mut *self.shard(number);
         let spot = match shard.find(key, part, self.skip) {
             Some(spot) => {
-                let known = shard.entry(spot);
-                if known.bucket.length <= bucket.length {
+                let known = shard.look(spot);
+                if !known.yields_to(bucket.length, mark) {
                     return Ok(false);
                 }
-                let counted = known.is_closed || known.is_counted;
-                shard.set(spot, bucket, mark, if counted { COUNTED } else { 0 });
-                shard.bytes_mut(spot)[HEAD..HEAD + self.skip].copy_from_slice(&state[..self.skip]);
+                let (before, flags) = (known.bucket, known.flags_again());
+                // It stays in its bucket if the run is as long.
+                let bucket = if before.length == bucket.length { before } else { bucket };
+                shard.renew(spot, hidden, bucket, mark, flags);
+                if before == bucket {
+                    return Ok(false);
+                }
                 spot
             }
             None => {
@@ -238,11 +262,11 @@ impl Pool {
                 if let Some(old) = self.old.get(number as usize)
                     && let Some(spot) = old.find(key, part, self.skip)
                 {
-                    let known = old.entry(spot);
-                    if known.bucket.length <= bucket.length {
+                    let known = old.look(spot);
+                    if !known.yields_to(bucket.length, mark) {
                         return Ok(false);
                     }
-                    flags = if known.is_closed || known.is_counted { COUNTED } else { 0 };
+                    flags = known.flags_again();
                 }
                 self.append(shard, state, part, bucket, mark, flags)?
             }
@@ -316,9 +340,10 @@ impl Pool {
         let (number, part) = self.place(hash);
         let shard = &mut *self.shard(number);
         let flags = if counted { COUNTED } else { 0 };
-        let spot = match shard.find(&state[self.skip..], part, self.skip) {
+        let (hidden, key) = state.split_at(self.skip);
+        let spot = match shard.find(key, part, self.skip) {
             Some(spot) => {
-                shard.set(spot, bucket, mark, flags);
+                shard.renew(spot, hidden, bucket, mark, flags);
                 spot
             }
             None => self.append(shard, state, part, bucket, mark, flags)?,
@@ -344,10 +369,10 @@ impl Pool {
         work(self.shard(at.shard).entry(at.spot))
     }
 
-    /// The state was expanded.
-    pub fn close(&self, Address { shard, spot }: Address) {
+    /// The state was expanded, after a run from a state with this mark.
+    pub fn close(&self, Address { shard, spot }: Address, mark: u8) {
         let shard = &mut *self.shard(shard);
-        let Entry { bucket, mark, .. } = shard.entry(spot);
+        let bucket = shard.entry(spot).bucket;
         shard.set(spot, bucket, mark, CLOSED | COUNTED);
     }
 

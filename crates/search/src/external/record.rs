@@ -1,6 +1,7 @@
 //! What a search needs to go on, in a manifest.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 use spinward_disk::{Error, Faults, Folder};
@@ -26,7 +27,7 @@ struct Manifest {
     heaviest: u32,
     truncated: bool,
     left_out: bool,
-    bound: u32,
+    longest: u32,
     peak: u64,
     findings: Vec<Finding>,
     runs: Runs,
@@ -67,7 +68,7 @@ impl<S: System> Search<'_, S> {
                 heaviest: notes.heaviest,
                 truncated: notes.truncated,
                 left_out: notes.left_out,
-                bound: self.bound(),
+                longest: self.bound(),
                 peak: self.shelf.peak,
                 findings: findings.collect(),
                 runs,
@@ -101,7 +102,8 @@ impl<S: System> Search<'_, S> {
         }
         self.shelf.restore(manifest.runs)?;
         self.shelf.peak = self.shelf.peak.max(manifest.peak);
-        self.bound.store(manifest.bound, std::sync::atomic::Ordering::Relaxed);
+        self.bound.store(manifest.longest, Ordering::Relaxed);
+        self.reserve(manifest.counts.states);
         let buckets: Vec<_> = self.shelf.buckets().collect();
         let mut guard = self.notes();
         let notes: &mut Notes = &mut guard;

@@ -13,8 +13,7 @@
 //! *Invariant*: the manifest lists files that were synced, and what they have of states is all that a search needs to
 //! go on. What it does not list is not needed.
 
-use std::collections::BTreeMap;
-use std::fs::File;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use spinward_disk::{Cursor, Error, Folder, Merge, NewFile, Record, Run, RunWriter, Section};
 
-use super::pool::{Bucket, Entry, Pool};
+use super::pool::{Bucket, Entry, Pool, Sorted};
 use crate::limits::MAX_LENGTH;
 
 /// The name of the manifest.
@@ -62,6 +61,25 @@ pub(super) struct Part {
     pub from: Vec<u8>,
 }
 
+impl Part {
+    /// All of a run.
+    fn whole(run: Arc<Run>) -> Self {
+        Self { run, from: Vec::new() }
+    }
+
+    /// At its first record whose key is not less than this one.
+    pub fn cursor<'p>(
+        &'p self,
+        folder: &'p Folder,
+        ahead: usize,
+        low: &[u8],
+    ) -> Result<Cursor<'p>, Error> {
+        let mut cursor = Cursor::new(folder, &self.run, ahead);
+        cursor.seek(self.from.as_slice().max(low))?;
+        Ok(cursor)
+    }
+}
+
 /// Where states of the pool go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
@@ -86,9 +104,10 @@ impl Runs {
         self.waiting.iter().map(|(.., section, _)| section.records).sum()
     }
 
-    /// The shortest run to a state that waits.
+    /// The shortest run to a state that waits, of those within the bound.
     pub fn depth(&self) -> Option<u64> {
-        self.waiting.iter().map(|&(length, ..)| length.into()).min()
+        let lengths = self.waiting.iter().map(|&(length, ..)| length);
+        lengths.filter(|&length| length < MAX_LENGTH).min().map(Into::into)
     }
 
     /// Bytes of all files.
@@ -124,8 +143,8 @@ pub(super) struct Shelf {
     /// The sizes of all files that are in use.
     files: BTreeMap<u64, u64>,
     next: u64,
-    /// Written, but not synced.
-    fresh: Vec<(u64, File)>,
+    /// Written, but not synced, and in no manifest.
+    fresh: BTreeSet<u64>,
     /// Not used any more, but by the last manifest; with their sizes.
     stale: Vec<(u64, u64)>,
     saved: Instant,
@@ -147,7 +166,7 @@ impl Shelf {
             waiting: BTreeMap::new(),
             files: BTreeMap::new(),
             next: 0,
-            fresh: Vec::new(),
+            fresh: BTreeSet::new(),
             stale: Vec::new(),
             saved: Instant::now(),
             took: Duration::ZERO,
@@ -222,12 +241,12 @@ impl Shelf {
     /// The runs of a bucket, which are not too many.
     pub fn take_waiting(&mut self, bucket: Bucket) -> Result<Vec<Part>, Error> {
         while self.waiting.get(&bucket).is_some_and(|parts| parts.len() > MOST_RUNS) {
-            let parts = self.waiting.entry(bucket).or_default();
-            let parts: Vec<_> = parts.drain(..MOST_RUNS).collect();
+            let parts = self.waiting.entry(bucket).or_default()[..MOST_RUNS].to_vec();
             let run = self.merge(&parts)?;
-            let merged = run.map(|run| Part { run: Arc::new(run), from: Vec::new() });
-            self.waiting.entry(bucket).or_default().extend(merged);
-            self.release(parts.into_iter().map(|part| part.run));
+            let waiting = self.waiting.entry(bucket).or_default();
+            waiting.drain(..MOST_RUNS);
+            waiting.extend(run.map(|run| Part::whole(Arc::new(run))));
+            self.drop_parts(parts);
         }
         Ok(self.waiting.remove(&bucket).unwrap_or_default())
     }
@@ -241,57 +260,72 @@ impl Shelf {
         self.waiting.entry(bucket).or_default().extend(parts);
     }
 
-    /// Those of a bucket are done with.
-    pub fn drop_parts(&mut self, parts: Vec<Part>) {
-        self.release(parts.into_iter().map(|part| part.run));
-    }
-
     /// Merges runs into one.
     fn merge(&mut self, parts: &[Part]) -> Result<Option<Run>, Error> {
-        let mut cursors = Vec::new();
-        for part in parts {
-            let mut cursor = Cursor::new(&self.folder, &part.run, self.ahead);
-            cursor.seek(&part.from)?;
-            cursors.push(cursor);
-        }
-        let mut merge = Merge::new(cursors, &[])?;
-        let mut file = self.folder.create(self.next)?;
-        let mut writer = RunWriter::new(&mut file, self.skip);
-        let mut key = Vec::new();
-        while let Some(record) = merge.record() {
-            writer.push(record)?;
-            merge.advance(&mut key)?;
-        }
-        let run = writer.finish()?;
-        let (number, size) = (self.next, file.len());
-        let file = file.finish()?;
-        self.next += 1;
-        self.keep(number, size, file);
-        Ok(run)
+        let (folder, ahead, skip) = (self.folder.clone(), self.ahead, self.skip);
+        let cursors = parts.iter().map(|part| part.cursor(&folder, ahead, &[]));
+        let mut merge = Merge::new(cursors.collect::<Result<_, _>>()?, &[])?;
+        self.write_file(|file| {
+            let mut writer = RunWriter::new(file, skip);
+            let mut key = Vec::new();
+            while let Some(record) = merge.record() {
+                writer.push(record)?;
+                merge.advance(&mut key)?;
+            }
+            writer.finish()
+        })
     }
 
-    /// A file that is of use for a moment only.
-    pub fn extra(&mut self) -> Result<NewFile<'_>, Error> {
-        self.next += 1;
-        self.folder.create(self.next - 1)
+    /// Writes a file that is listed from now on, unless it is empty.
+    fn write_file<T>(
+        &mut self,
+        fill: impl FnOnce(&mut NewFile<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (filled, number, size) = self.write_extra(fill)?;
+        if size == 0 {
+            self.folder.remove(number)?;
+        } else {
+            self.files.insert(number, size);
+            self.fresh.insert(number);
+            self.peak = self.peak.max(self.bytes());
+        }
+        Ok(filled)
     }
 
-    /// A file was written.
-    fn keep(&mut self, number: u64, size: u64, file: File) {
-        self.files.insert(number, size);
-        self.fresh.push((number, file));
-        self.peak = self.peak.max(self.bytes());
+    /// Writes a file that is of use for a moment only; also tells its number and size. If that fails nothing of it
+    /// stays.
+    pub fn write_extra<T>(
+        &mut self,
+        fill: impl FnOnce(&mut NewFile<'_>) -> Result<T, Error>,
+    ) -> Result<(T, u64, u64), Error> {
+        let number = self.next;
+        self.next += 1;
+        let mut file = self.folder.create(number)?;
+        let written = fill(&mut file).and_then(|filled| {
+            let size = file.len();
+            file.finish()?;
+            Ok((filled, number, size))
+        });
+        if written.is_err() {
+            // What went wrong first is told.
+            let _ = self.folder.remove(number);
+        }
+        written
     }
 
     /// Runs are not used any more.
-    fn release(&mut self, runs: impl Iterator<Item = Arc<Run>>) {
-        for run in runs {
+    pub fn drop_parts(&mut self, parts: Vec<Part>) {
+        for Part { run, .. } in parts {
             let file = run.section().file;
             let uses = |other: &Arc<Run>| other.section().file == file;
             let is_used = self.closed.values().flatten().any(uses)
                 || self.waiting.values().flatten().any(|part| uses(&part.run));
             if !is_used && let Some(size) = self.files.remove(&file) {
-                self.stale.push((file, size));
+                // The last manifest has none of those that came after it.
+                let is_gone = self.fresh.remove(&file) && self.folder.remove(file).is_ok();
+                if !is_gone {
+                    self.stale.push((file, size));
+                }
             }
         }
     }
@@ -313,35 +347,24 @@ impl Shelf {
         let sorted = pool.sorted(threads, groups);
         let mut buckets = Vec::new();
         if !sorted.is_empty() {
-            let mut file = self.folder.create(self.next)?;
-            for states in sorted.chunk_by(|one, other| one.group == other.group) {
-                let mut writer = RunWriter::new(&mut file, self.skip);
-                let is_closed = matches!(states[0].group, Group::Closed(_));
-                for it in states {
-                    pool.with(it.at, |entry| {
-                        // One that waits once more was expanded after a longer run, and must not count again.
-                        let again = is_closed && !entry.is_closed;
-                        let length = if again { MAX_LENGTH } else { entry.bucket.length };
-                        let number = number(length, entry.is_counted);
-                        writer.push(Record { state: entry.state, number, mark: entry.mark })
-                    })?;
-                }
-                let Some(run) = writer.finish()?.map(Arc::new) else { continue };
-                match states[0].group {
+            let skip = self.skip;
+            let runs = self.write_file(|file| {
+                let groups = sorted.chunk_by(|one, other| one.group == other.group);
+                let runs = groups.map(|states| write_group(file, pool, states, skip));
+                runs.collect::<Result<Vec<_>, _>>()
+            })?;
+            for (group, run) in runs {
+                let Some(run) = run.map(Arc::new) else { continue };
+                match group {
                     Group::Closed(estimate) => {
                         self.closed.entry(estimate).or_default().push(run);
                     }
                     Group::Waiting(bucket) => {
                         buckets.push(bucket);
-                        let part = Part { run, from: Vec::new() };
-                        self.waiting.entry(bucket).or_default().push(part);
+                        self.waiting.entry(bucket).or_default().push(Part::whole(run));
                     }
                 }
             }
-            let (number, size) = (self.next, file.len());
-            let file = file.finish()?;
-            self.next += 1;
-            self.keep(number, size, file);
         }
         drop(sorted);
         pool.age(keeps_old);
@@ -360,7 +383,7 @@ impl Shelf {
                     |run: &Arc<Run>| parts.iter().any(|part| Arc::ptr_eq(&part.run, run));
                 runs.retain(|run| !is_merged(run));
                 runs.extend(run.map(Arc::new));
-                self.release(parts.into_iter().map(|part| part.run));
+                self.drop_parts(parts);
             }
         }
         Ok(())
@@ -370,11 +393,10 @@ impl Shelf {
     fn alike(&self, estimate: u32) -> Option<Vec<Part>> {
         let runs = self.closed.get(&estimate)?;
         let class = |run: &Run| run.len().ilog(FAN_IN as u64);
-        let classes: std::collections::BTreeSet<u32> = runs.iter().map(|run| class(run)).collect();
+        let classes: BTreeSet<u32> = runs.iter().map(|run| class(run)).collect();
         classes.into_iter().find_map(|most| {
             let alike = runs.iter().filter(|run| class(run) <= most);
-            let parts: Vec<_> =
-                alike.map(|run| Part { run: run.clone(), from: Vec::new() }).collect();
+            let parts: Vec<_> = alike.cloned().map(Part::whole).collect();
             (parts.len() >= FAN_IN).then_some(parts)
         })
     }
@@ -388,11 +410,7 @@ impl Shelf {
     /// All runs, for a manifest, after all that was written was synced.
     pub fn runs(&mut self) -> Result<Runs, Error> {
         self.began = Instant::now();
-        for (number, file) in self.fresh.drain(..) {
-            if self.files.contains_key(&number) {
-                self.folder.sync(number, &file)?;
-            }
-        }
+        self.fresh.iter().try_for_each(|&number| self.folder.sync(number))?;
         let closed = self.closed.iter().flat_map(|(&estimate, runs)| {
             runs.iter().map(move |run| (estimate, run.section().clone()))
         });
@@ -409,6 +427,55 @@ impl Shelf {
     pub fn settle(&mut self) -> Result<(), Error> {
         self.saved = Instant::now();
         self.took = self.began.elapsed();
+        self.fresh.clear();
         self.stale.drain(..).try_for_each(|(number, _)| self.folder.remove(number))
+    }
+}
+
+/// Writes the states of a group as a run.
+fn write_group(
+    file: &mut NewFile<'_>,
+    pool: &Pool,
+    states: &[Sorted<Group>],
+    skip: usize,
+) -> Result<(Group, Option<Run>), Error> {
+    let group = states[0].group;
+    let is_closed = matches!(group, Group::Closed(_));
+    let mut writer = RunWriter::new(file, skip);
+    for it in states {
+        pool.with(it.at, |entry| {
+            // One that waits once more was expanded after a longer run, and must not count again.
+            let again = is_closed && !entry.is_closed;
+            let length = if again { MAX_LENGTH } else { entry.bucket.length };
+            let number = number(length, entry.is_counted);
+            writer.push(Record { state: entry.state, number, mark: entry.mark })
+        })?;
+    }
+    Ok((group, writer.finish()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use spinward_disk::Faults;
+    use tempfile::TempDir;
+
+    use super::super::pool::hash_of;
+    use super::*;
+
+    #[test]
+    fn what_no_manifest_lists_goes_when_it_is_not_used_any_more() {
+        let folder = TempDir::new().unwrap();
+        let there = Folder::new(folder.path(), Faults::default()).unwrap();
+        let mut shelf = Shelf::new(there, 0, 1 << 14, true);
+        let mut pool = Pool::new(1 << 20, 0);
+        let bucket = Bucket { length: 1, estimate: 0 };
+        for state in 0..64_u8 {
+            pool.reach(&[state], hash_of(&[state]), bucket, 0).unwrap();
+            pool.take_waiting(bucket).into_iter().for_each(|at| pool.close(at, 0));
+            shelf.spill(&mut pool, 1, false).unwrap();
+            let files: BTreeMap<_, _> = shelf.folder.files().unwrap().into_iter().collect();
+            assert_eq!(files, shelf.files);
+        }
+        assert_eq!(shelf.closed(0).iter().map(|run| run.len()).sum::<u64>(), 64);
     }
 }
