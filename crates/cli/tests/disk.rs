@@ -313,3 +313,51 @@ fn a_folder_that_cannot_be_written_is_told() {
         place.run(&options).code(2).err("locked/lock cannot be written");
     }
 }
+
+#[test]
+fn the_run_is_the_same_for_every_number_of_threads() {
+    let place = place();
+    let far = "!(n[0] + n[1] + n[2] + n[3] == 12 && n[0] > 1 && n[1] > 1)";
+    let trail = |threads| {
+        let options = [
+            "check",
+            "--por",
+            "off",
+            "--optimize",
+            "none",
+            "--search",
+            "bfs",
+            "--disk",
+            "d",
+            "--trail",
+            "trail",
+            "counters.pml",
+        ];
+        let more = ["--invariant", far, "--threads", threads];
+        place.run(&[&options[..], &more].concat()).code(1);
+        place.read("trail")
+    };
+    let alone = trail("1");
+    assert_eq!(trail("2"), alone);
+    assert_eq!(trail("3"), alone);
+}
+
+#[test]
+fn what_is_hidden_may_hide_a_shorter_run() {
+    let place = place();
+    place.write(
+        "hidden.pml",
+        "hidden byte h; byte n;
+        active proctype P() { do :: n < 9 -> n++ od }
+        active proctype Q() { h = 1 }",
+    );
+    for more in [&[][..], &["--disk", "d"]] {
+        let options = ["check", "--search", "bfs", "--format", "json", "hidden.pml"];
+        let shortest = |invariant| {
+            let said = place.run(&[&options[..], more, &["--invariant", invariant]].concat());
+            said.code(1).json()["errors"][0]["shortest"].clone()
+        };
+        assert_eq!(shortest("n < 9"), true);
+        assert_eq!(shortest("n + h < 9"), false);
+    }
+}

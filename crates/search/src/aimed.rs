@@ -30,6 +30,14 @@ impl<S: System> System for Aimed<'_, S> {
         self.system.initial(out);
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.system.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.system.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut S::Scratch, sink: &mut dyn Sink) -> Flow {
         self.system.expand(state, scratch, &mut Only { sink, place: self.place })
     }

@@ -45,6 +45,7 @@ use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Clock, Limit, MAX_LENGTH, Memory, Watch, bound};
 use crate::outcome::{Counts, Found, OnDisk, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
+use crate::start::Start;
 use crate::whole::look_again;
 
 use expand::{Hand, Job, Why};
@@ -96,7 +97,8 @@ pub fn external<S: System>(
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Range) {
     let begun = Instant::now();
-    let (outcome, range) = once(system, scratch, request, directed, stages, progress);
+    let start = Start { system, scratch: &mut *scratch, request, progress: &mut *progress };
+    let (outcome, range) = once(start, directed, stages);
     // No guide knows of run-time errors, which may be anywhere: what is nearest is looked for without one.
     let is_sure = directed.guide.is_admissible();
     let is_unexpected = |error: &Found| {
@@ -109,7 +111,7 @@ pub fn external<S: System>(
     }
     let unguided = Directed { guide: &Unguided, bound: None };
     let outcome = look_again(outcome, request, begun, |request| {
-        once(system, scratch, request, unguided, stages, progress).0
+        once(Start { system, scratch, request, progress }, unguided, stages).0
     });
     (outcome, range)
 }
@@ -137,12 +139,9 @@ pub fn external_of_less<S: System, W: System>(
 }
 
 fn once<S: System>(
-    system: &S,
-    scratch: &mut S::Scratch,
-    request: &Request,
+    Start { system, scratch, request, progress }: Start<'_, S>,
     directed: Directed<'_>,
     stages: &mut Stages,
-    progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Range) {
     let watch = Watch::without_alarm(&request.limits, progress);
     // What was found before must be found again, however late it is.

@@ -5,7 +5,7 @@ mod graphs;
 
 use std::time::{Duration, Instant};
 
-use graphs::{Graph, Table, below};
+use graphs::{Graph, Shadowed, Table, below};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward_guide::{Guide, NEVER, Room, Way};
@@ -300,44 +300,6 @@ fn chance_is_the_same_for_a_seed_and_any_threads() {
         }
     }
     assert!(differ.iter().all(|&differ| differ > 50), "{differ:?}");
-}
-
-/// A graph whose states also tell how they were reached, which is no part of their keys.
-struct Shadowed<'g>(&'g Graph);
-
-impl System for Shadowed<'_> {
-    type Scratch = ();
-
-    fn scratch(&self) {}
-
-    fn initial(&self, out: &mut Vec<u8>) {
-        *out = vec![0; 3];
-    }
-
-    fn key<'s>(&self, state: &'s [u8]) -> &'s [u8] {
-        &state[1..]
-    }
-
-    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
-        let mut shadow = Shadow { sink, before: state[0] };
-        self.0.expand(&state[1..], &mut (), &mut shadow)
-    }
-}
-
-struct Shadow<'s> {
-    sink: &'s mut dyn Sink,
-    before: u8,
-}
-
-impl Sink for Shadow<'_> {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        let after = self.before.wrapping_mul(3).wrapping_add(steps.len() as u8);
-        self.sink.successor(&[&[after], state].concat(), steps)
-    }
-
-    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
-        self.sink.violation(violation, steps)
-    }
 }
 
 /// Estimates more or less than another guide, as states were reached.

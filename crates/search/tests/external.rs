@@ -6,10 +6,12 @@ mod graphs;
 use std::fs;
 use std::path::Path;
 
-use graphs::{Graph, Table, below};
+use graphs::{Graph, Shadowed, Table, below};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward_disk::{Error, Faults};
+use spinward_guide::{Guide, NEVER, Room, Way};
+use spinward_machine::System;
 use spinward_machine::system::length;
 use spinward_search::directed::Directed;
 use spinward_search::directed::best_first::{Rank, best_first};
@@ -25,9 +27,9 @@ fn in_memory(graph: &Graph, guide: &Table, request: &Request) -> Outcome {
     best_first(graph, &mut (), request, Rank::Length(1.0), directed, &mut |_| {}).0
 }
 
-fn on_disk(
-    graph: &Graph,
-    guide: &Table,
+fn on_disk<S: System<Scratch = ()>>(
+    graph: &S,
+    guide: &dyn Guide,
     request: &Request,
     folder: &Path,
     faults: Faults,
@@ -114,6 +116,56 @@ fn a_bound_on_the_depth_is_kept() {
             assert_eq!(outcome.stopped, None, "graph {number}, {bound}");
         }
     }
+}
+
+#[test]
+fn states_beyond_the_depth_need_no_room() {
+    // All that is beyond the bound is many times what fits.
+    let leaves = |from: u16| (0..150).map(|leaf| (200 + 150 * from + leaf, 1, false)).collect();
+    let mut edges: Vec<Vec<_>> = vec![(1..200).map(|state| (state, 1, false)).collect()];
+    edges.extend((1..200).map(leaves));
+    edges.resize_with(200 + 150 * 200, Vec::new);
+    let bad = vec![false; edges.len()];
+    let graph = Graph { edges, bad };
+    let guide = Table { estimates: vec![0; graph.bad.len()], admissible: true, consistent: true };
+    let mut request = request(0, false, 1);
+    request.limits.max_depth = Some(1);
+    let folder = TempDir::new().unwrap();
+    let (outcome, stages) = on_disk(&graph, &guide, &request, folder.path(), Faults::default());
+    assert!(stages.bytes > 0, "all fit");
+    assert_eq!((outcome.stopped, outcome.truncated), (None, true));
+    assert_eq!(outcome.counts.states, 200);
+}
+
+/// Estimates that depend on what is no part of a key.
+struct Peeking<'t>(&'t Table);
+
+impl Guide for Peeking<'_> {
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        match self.0.estimate(state, way, room) {
+            NEVER => NEVER,
+            estimate => estimate + u32::from(state[0] % 4),
+        }
+    }
+}
+
+#[test]
+fn states_are_found_again_whatever_their_estimate() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(28);
+    let mut spilled = 0;
+    for number in 0..20 {
+        let graph = graph(&mut random, 2 * number + 1);
+        for guide in Table::all(&graph, &mut random) {
+            let (request, folder) = (request(0, false, 1), TempDir::new().unwrap());
+            let (system, guide) = (Shadowed(&graph), Peeking(&guide));
+            let (outcome, stages) =
+                on_disk(&system, &guide, &request, folder.path(), Faults::default());
+            spilled += u32::from(stages.bytes > 0);
+            assert_eq!(outcome.counts.states, graph.reachable(), "graph {number}");
+            assert!(outcome.is_complete(), "graph {number}");
+        }
+    }
+    assert!(spilled > 10, "{spilled}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use spinward_guide::{Subject, Unguided};
 use spinward_machine::system::length;
 use spinward_machine::{Machine, Options, Quotient, Scratch, System, Violation};
 use spinward_program::Program;
+use spinward_program::access::reads_hidden;
 use spinward_program::independence::Conditions;
 use spinward_program::ir::Formula;
 use spinward_program::optimize::{Watched, optimize_by};
@@ -824,7 +825,8 @@ pub(crate) fn reported(program: &Program, task: &Task, found: Found) -> Reported
         steps: length(&found.steps),
         cycle_start: start,
         trail: None,
-        shortest: found.shortest,
+        // States that are told apart by nothing but what is hidden are looked at once, after any run of several.
+        shortest: found.shortest && !reads_hidden(program),
         shortened_from: None,
         occurrences: found.occurrences,
         run: found.steps,

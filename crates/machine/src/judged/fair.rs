@@ -235,6 +235,14 @@ impl<S: System> System for Fair<'_, S> {
         self.inner.initial(out);
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.inner.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.inner.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut dyn Sink) -> Flow {
         let FairScratch { inner, edges } = scratch;
         edges.clear();

@@ -148,6 +148,14 @@ impl System for Labelled<'_> {
         self.machine.initial(out);
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.machine.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.machine.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut Scratch, sink: &mut dyn Sink) -> Flow {
         let marks = self.marks(state, scratch);
         let mut marking = Marking { marks, any: false, sink };

@@ -126,6 +126,14 @@ impl<S: System> System for Degeneralized<'_, S> {
         out.push(0);
     }
 
+    fn names(&self) -> Vec<u8> {
+        self.system.names()
+    }
+
+    fn adopt(&self, names: &[u8]) -> bool {
+        self.system.adopt(names)
+    }
+
     fn expand(&self, state: &[u8], scratch: &mut S::Scratch, sink: &mut dyn Sink) -> Flow {
         let (inner, awaited) = split(state);
         let mut sink = Awaiting { system: self, awaited, sink, state: Vec::new() };

@@ -502,3 +502,27 @@ pub(super) fn mark(hash: u64) -> u8 {
 pub(super) fn hash_of(key: &[u8]) -> u64 {
     hash(key)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_as_the_best_run_leaves_it() {
+        let pool = Pool::new(1 << 20, 1);
+        let hash = hash_of(&[7]);
+        let bucket = |length| Bucket { length, estimate: 0 };
+        assert_eq!(pool.reach(&[1, 7], hash, bucket(5), 9), Ok(true));
+        // What does not tell it from others comes with the run.
+        let at = pool.admit(&[2, 7], hash, bucket(3), 8, false).unwrap();
+        pool.with(at, |it| assert_eq!((it.state, it.bucket, it.mark), (&[2, 7][..], bucket(3), 8)));
+        assert_eq!(pool.reach(&[3, 7], hash, bucket(3), 8), Ok(false));
+        assert_eq!(pool.reach(&[4, 7], hash, bucket(3), 6), Ok(false));
+        pool.with(at, |it| assert_eq!((it.state, it.mark), (&[4, 7][..], 6)));
+        pool.close(at, 6);
+        assert_eq!(pool.reach(&[5, 7], hash, bucket(3), 1), Ok(false));
+        pool.with(at, |it| assert_eq!((it.state, it.mark), (&[4, 7][..], 6)));
+        assert_eq!(pool.reach(&[6, 7], hash, bucket(2), 1), Ok(true));
+        pool.with(at, |it| assert!(it.is_counted && !it.is_closed));
+    }
+}

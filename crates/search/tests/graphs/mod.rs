@@ -127,6 +127,44 @@ impl System for Graph {
     }
 }
 
+/// A graph whose states also tell how they were reached, which is no part of their keys.
+pub struct Shadowed<'g>(pub &'g Graph);
+
+impl System for Shadowed<'_> {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        *out = vec![0; 3];
+    }
+
+    fn key<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        &state[1..]
+    }
+
+    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
+        let mut shadow = Shadow { sink, before: state[0] };
+        self.0.expand(&state[1..], &mut (), &mut shadow)
+    }
+}
+
+struct Shadow<'s> {
+    sink: &'s mut dyn Sink,
+    before: u8,
+}
+
+impl Sink for Shadow<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        let after = self.before.wrapping_mul(3).wrapping_add(steps.len() as u8);
+        self.sink.successor(&[&[after], state].concat(), steps)
+    }
+
+    fn violation(&mut self, violation: Violation, steps: &[Step]) -> Flow {
+        self.sink.violation(violation, steps)
+    }
+}
+
 /// The number of a state of a graph, which is at its end.
 pub fn number(state: &[u8]) -> usize {
     let (_, number) = state.split_last_chunk().unwrap();
