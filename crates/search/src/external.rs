@@ -7,7 +7,7 @@
 //!
 //! As long as all states fit into memory, nothing is written (`pool.rs`). Then they go to disk as sorted runs
 //! (`shelf.rs`), and a bucket is gone through in the order of the states' bytes, in slices that threads take
-//! (`expand.rs`): each merges what it has of the bucket's runs, subtracts what was expanded, and expands the rest, so
+//! (`job.rs`): each merges what it has of the bucket's runs, subtracts what was expanded, and expands the rest, so
 //! that reading, expanding and writing go on at the same time.
 //!
 //! *Invariant*: all states below the bucket at hand that were ever reached were expanded, or wait. With a consistent
@@ -24,10 +24,12 @@
 //! *Cost*: on disk some ten bytes for each state; each is read again as often as a bucket has states that may be the same.
 
 mod chain;
-mod expand;
+mod come;
+mod job;
 mod pool;
 mod record;
 mod shelf;
+mod subtract;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +50,7 @@ use crate::rebuild::rebuild;
 use crate::start::Start;
 use crate::whole::look_again;
 
-use expand::{Hand, Job, Why};
+use job::{Hand, Job, Why};
 use pool::{Bucket, Pool, hash_of, mark};
 pub use record::{Info, info};
 use shelf::Shelf;
