@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -201,7 +203,9 @@ struct Outcome {
 impl Measure {
     /// Runs the jobs and keeps what comes out.
     fn run(&self, watcher: &mut Watcher) -> std::io::Result<Outcome> {
-        let stop = terminal::stop_on_interrupt();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        terminal::on_interrupt(move || flag.store(true, Ordering::SeqCst));
         match self {
             Self::Safety(plan) => {
                 let results = spinward_bench::run(plan, &stop, watcher);

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use spinward::{Error, Model};
-use spinward_machine::{Machine, Options};
+use spinward_machine::{Machine, Options, Stop};
 use spinward_promela::{Code, Diagnostic, SourceMap, render};
 
 use crate::args::{ModelArgs, OutputArgs};
@@ -75,7 +74,7 @@ pub fn show(source: &SourceMap, diagnostics: &[Diagnostic], output: &OutputArgs)
 }
 
 /// The machine of a model for showing runs, not for searching; `stop` breaks off a long step.
-pub fn machine(model: &Model, options: Options, stop: Arc<AtomicBool>) -> Result<Machine, Failure> {
+pub fn machine(model: &Model, options: Options, stop: Arc<Stop>) -> Result<Machine, Failure> {
     Machine::new(Arc::clone(&model.program), options, stop).map_err(|error| {
         let why = error.describe();
         Failure::usage(format!("the model goes wrong before its first step: {why}"))

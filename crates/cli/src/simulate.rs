@@ -8,13 +8,12 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::BufRead as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward::Model;
 use spinward::words::counted;
-use spinward_machine::{Config, Machine, Move, Options, Scratch, System as _, Violation};
+use spinward_machine::{Config, Machine, Move, Options, Scratch, Stop, System as _, Violation};
 use spinward_program::ir::Action;
 use spinward_trail::spin_listing::SpinListing;
 use spinward_trail::values::{self, plain_name};
@@ -122,7 +121,7 @@ enum End {
     Interrupt,
 }
 
-fn random(machine: &Machine, args: &Args, stop: &AtomicBool) -> Result<u8, Failure> {
+fn random(machine: &Machine, args: &Args, stop: &Stop) -> Result<u8, Failure> {
     let seed = args.seed.unwrap_or_else(|| {
         let seed = random_seed();
         say(&format!("seed {seed} (the same run again: --seed {seed})"));
@@ -247,9 +246,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the run is over, and why.
-    fn end(&self, limit: usize, stop: &AtomicBool) -> Option<End> {
+    fn end(&self, limit: usize, stop: &Stop) -> Option<End> {
         // First: a step that was broken off looks like one that has no end.
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_told() {
             return Some(End::Interrupt);
         }
         if !self.violations.is_empty() {

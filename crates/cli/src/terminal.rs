@@ -2,10 +2,10 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use spinward_machine::Stop;
 
 /// The exit code for a violated property.
 pub const EXIT_VIOLATED: u8 = 1;
@@ -107,15 +107,21 @@ pub fn say(text: &str) {
 /// its group.
 const SAME_SIGNAL: Duration = Duration::from_millis(200);
 
-/// A flag that the first Ctrl-C sets; the second one ends the process at once.
-pub fn stop_on_interrupt() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
+/// What the first Ctrl-C asks to stop; the second one ends the process at once.
+pub fn stop_on_interrupt() -> Arc<Stop> {
+    let stop = Arc::<Stop>::default();
+    let asked = Arc::clone(&stop);
+    on_interrupt(move || asked.ask());
+    stop
+}
+
+/// Calls at the first Ctrl-C; the second one ends the process at once.
+pub fn on_interrupt(call: impl Fn() + Send + 'static) {
     let mut first: Option<Instant> = None;
     let handler = move || match first {
         None => {
             first = Some(Instant::now());
-            flag.store(true, Ordering::SeqCst);
+            call();
             say("\nstopping (press Ctrl-C again to quit at once)");
         }
         Some(first) if first.elapsed() < SAME_SIGNAL => {}
@@ -123,7 +129,6 @@ pub fn stop_on_interrupt() -> Arc<AtomicBool> {
     };
     // Without a handler Ctrl-C still ends the process, only less kindly.
     let _ = ctrlc::set_handler(handler);
-    stop
 }
 
 /// Makes a panic of any thread end the process with the exit code of an internal error.

@@ -1,15 +1,16 @@
 //! How much may be spent on a guide before the search begins.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+use spinward_machine::Stop;
 
 use crate::{Guide, Room, Way};
 
 /// What ends the making of a guide; nothing does, if not said otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Patience<'a> {
-    /// Set from outside: give up.
-    pub stop: Option<&'a AtomicBool>,
+    /// Told from outside: give up.
+    pub stop: Option<&'a Stop>,
     /// When time is over.
     pub until: Option<Instant>,
     /// Tells how many bytes are in use, and how many may be.
@@ -19,7 +20,7 @@ pub struct Patience<'a> {
 impl Patience<'_> {
     /// Why it is time to give up, if it is.
     pub fn over(&self) -> Option<&'static str> {
-        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        if self.stop.is_some_and(|stop| stop.is_told()) {
             return Some("it was interrupted");
         }
         if self.until.is_some_and(|until| Instant::now() >= until) {

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use spinward_guide::truth::Truth;
 use spinward_guide::{GUIDES, Misfit, NEVER, Patience, Room, Subject, Target, Wanted, Way};
-use spinward_machine::{Follower, Machine, Options, Product};
+use spinward_machine::{Follower, Machine, Options, Product, Stop};
 use spinward_program::Program;
 use spinward_program::ir::Formula;
 use spinward_promela::load_text;
@@ -65,7 +64,7 @@ fn program(path: &Path, text: &str, conditions: &[&str]) -> Arc<Program> {
 }
 
 fn machine(program: &Arc<Program>, options: Options) -> Machine {
-    Machine::new(program.clone(), options, Arc::new(AtomicBool::new(false))).unwrap()
+    Machine::new(program.clone(), options, Arc::default()).unwrap()
 }
 
 /// A machine, and who follows its runs to where a formula does not hold.
@@ -92,7 +91,7 @@ fn check(path: &Path, text: &str, conditions: &[&str]) -> Option<u64> {
         invariants: (0..conditions.len() as u32).collect(),
         ..Options::default()
     };
-    let machine = Machine::new(program, options, Arc::new(AtomicBool::new(false))).ok()?;
+    let machine = Machine::new(program, options, Arc::default()).ok()?;
     let truth = Truth::of(&machine, MAX_STATES)?;
     Some(hold(&truth, &subject(&machine), &path.display().to_string()))
 }
@@ -250,9 +249,9 @@ fn patience_has_an_end() {
     let program = program(Path::new("model.pml"), text, &[]);
     let options = Options { assertions: true, ..Options::default() };
     let machine = machine(&program, options);
-    let (stopped, now) = (AtomicBool::new(true), Instant::now());
-    let most =
-        Patience { memory: Some((|| 6, 7)), until: None, stop: Some(&AtomicBool::new(false)) };
+    let (stopped, now) = (Stop::default(), Instant::now());
+    stopped.ask();
+    let most = Patience { memory: Some((|| 6, 7)), until: None, stop: Some(&Stop::default()) };
     let cases = [
         (most, None),
         (Patience { memory: Some((|| 8, 7)), ..most }, Some("it takes more memory than there is")),

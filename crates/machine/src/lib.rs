@@ -13,6 +13,7 @@ mod machine;
 mod memory;
 mod native;
 mod shape;
+mod stop;
 mod symmetry;
 pub mod system;
 mod touched;
@@ -27,6 +28,7 @@ pub use judged::{
 pub use look::{Look, Sight};
 pub use machine::{Config, Machine, Move, Options};
 pub use spinward_program::movers::Mover;
+pub use stop::Stop;
 pub use symmetry::{Quotient, QuotientScratch};
 pub use system::{Actor, Cycles, Flow, Footprint, Marks, Sink, Step, System};
 pub use transfer::{Transfer, Way};

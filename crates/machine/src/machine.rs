@@ -1,7 +1,6 @@
 //! The machine: a program and what is watched in it.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use spinward_program::Program;
@@ -16,6 +15,7 @@ use crate::explore::{CLAIM, Scratch, Taken};
 use crate::memory::{load, load_u16, load_u32, store_u16};
 use crate::native::{Native, Receivers};
 use crate::shape::{Header, Shapes};
+use crate::stop::Stop;
 use crate::system::{Actor, Flow, Footprint, Sink, Step, System};
 use crate::transfer::Transfer;
 use crate::view::{ChannelView, ProcessView, View};
@@ -63,7 +63,7 @@ pub struct Machine {
     pub(crate) shapes: Shapes,
     /// The closing brace of the trace.
     pub(crate) trace_end: StateId,
-    stop: Arc<AtomicBool>,
+    stop: Arc<Stop>,
     initial: Vec<u8>,
     /// Compiled guards and effects.
     pub(crate) native: OnceLock<Option<Native>>,
@@ -109,11 +109,11 @@ pub struct Move {
 
 impl Machine {
     /// The meaning of `program`, or what goes wrong before its first step. A long atomic sequence
-    /// looks at `stop` now and then and gives up when it is set.
+    /// looks at `stop` now and then and gives up when told to.
     pub fn new(
         program: Arc<Program>,
         options: Options,
-        stop: Arc<AtomicBool>,
+        stop: Arc<Stop>,
     ) -> Result<Self, RuntimeError> {
         let trace = program.trace.filter(|_| options.trace);
         let header = Header::new(&program, options.claim.is_some(), trace.is_some());
@@ -207,7 +207,7 @@ impl Machine {
 
     /// Whether it was told to stop.
     pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_told()
     }
 
     #[inline]

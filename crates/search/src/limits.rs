@@ -4,12 +4,11 @@
 //! it. Memory is counted before it is taken, so that the budget is never exceeded.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use spinward_machine::Flow;
+use spinward_machine::{Flow, Stop};
 
 use spinward_store::{Budget, Full, OutOfMemory};
 
@@ -28,18 +27,13 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Set from outside: give up. The system may look at it too, and then breaks off an expansion.
     /// A search whose time is over sets it for the system, and takes that back.
-    pub stop: Arc<AtomicBool>,
+    pub stop: Arc<Stop>,
 }
 
 impl Limits {
     /// Does something that must not be given up, though the search was.
     pub(crate) fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
-        let stop = self.stop.swap(false, Ordering::Relaxed);
-        let result = work();
-        if stop {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        result
+        self.stop.undisturbed(work)
     }
 }
 
@@ -124,7 +118,7 @@ impl From<Full> for Limit {
 /// When to give up: at a time, or when told to.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock<'a> {
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
     deadline: Option<Instant>,
 }
 
@@ -132,7 +126,7 @@ impl Clock<'_> {
     /// Whether there is time left.
     pub fn check(self) -> Result<(), Limit> {
         let late = |deadline| Instant::now() >= deadline;
-        if self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(late) {
+        if self.stop.is_told() || self.deadline.is_some_and(late) {
             return Err(self.reason());
         }
         Ok(())
@@ -271,14 +265,14 @@ impl<'a> Watch<'a> {
 /// single expansion may take long (an atomic sequence without end), so the search cannot wait for
 /// it to end to look at the clock.
 struct Alarm {
-    stop: Arc<AtomicBool>,
+    stop: Arc<Stop>,
     cancel: Option<Sender<()>>,
     /// Tells whether it set the flag.
     thread: Option<JoinHandle<bool>>,
 }
 
 impl Alarm {
-    fn new(deadline: Instant, stop: Arc<AtomicBool>) -> Self {
+    fn new(deadline: Instant, stop: Arc<Stop>) -> Self {
         let (cancel, cancelled) = mpsc::channel::<()>();
         let flag = stop.clone();
         let thread = std::thread::Builder::new()
@@ -286,7 +280,10 @@ impl Alarm {
             .spawn(move || {
                 let left = deadline.saturating_duration_since(Instant::now());
                 match cancelled.recv_timeout(left) {
-                    Err(RecvTimeoutError::Timeout) => !flag.swap(true, Ordering::Relaxed),
+                    Err(RecvTimeoutError::Timeout) => {
+                        flag.ask();
+                        true
+                    }
                     _ => false,
                 }
             })
@@ -301,7 +298,7 @@ impl Drop for Alarm {
         self.cancel = None;
         let fired = self.thread.take().is_some_and(|it| it.join().unwrap_or(false));
         if fired {
-            self.stop.store(false, Ordering::Relaxed);
+            self.stop.take_back();
         }
     }
 }
@@ -341,25 +338,25 @@ mod tests {
         let limits = Limits { time: Some(Duration::from_millis(5)), ..Limits::default() };
         let mut progress = |_: &Progress| {};
         let watch = Watch::new(&limits, &mut progress);
-        while !limits.stop.load(Ordering::Relaxed) {
+        while !limits.stop.is_told() {
             std::thread::yield_now();
         }
         assert_eq!(watch.clock().reason(), Limit::Time);
         drop(watch);
-        assert!(!limits.stop.load(Ordering::Relaxed));
+        assert!(!limits.stop.is_told());
     }
 
     #[test]
     fn the_users_flag_stays_set() {
         let limits = Limits { time: Some(Duration::from_secs(1000)), ..Limits::default() };
-        limits.stop.store(true, Ordering::Relaxed);
+        limits.stop.ask();
         let mut progress = |_: &Progress| {};
         let mut watch = Watch::new(&limits, &mut progress);
         let result = watch.tick(&Counts::default(), 0, &Memory::new(None));
         assert_eq!(result, Err(Limit::Interrupt));
         drop(watch);
-        limits.undisturbed(|| assert!(!limits.stop.load(Ordering::Relaxed)));
-        assert!(limits.stop.load(Ordering::Relaxed));
+        limits.undisturbed(|| assert!(!limits.stop.is_told()));
+        assert!(limits.stop.is_told());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Each check for infinite runs against one that is too simple to be wrong, on small random graphs.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rand_core::{Rng, SeedableRng};
@@ -983,7 +982,7 @@ fn a_deep_run_needs_no_recursion() {
 fn the_user_may_stop_it_and_time_is_kept() {
     for (name, check) in large_checks() {
         let request = within(Limits::default());
-        request.limits.stop.store(true, Ordering::Relaxed);
+        request.limits.stop.ask();
         let outcome =
             check(&Lollipop { states: 1 << 30, sets: 1 }, &mut (), &request, &mut quiet());
         assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Interrupt)), "{name}");

@@ -1,9 +1,8 @@
 //! Searches of large graphs end cleanly at every limit.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_machine::{Flow, Sink, Step, Stop, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::dfs::dfs;
@@ -19,7 +18,7 @@ struct Tree {
     bytes: usize,
     wrong: bool,
     /// The expansion that takes for ever, unless this is set.
-    endless: Option<(u64, std::sync::Arc<AtomicBool>)>,
+    endless: Option<(u64, std::sync::Arc<Stop>)>,
 }
 
 impl Tree {
@@ -46,7 +45,7 @@ impl System for Tree {
         if let Some((at, stop)) = &self.endless
             && *at == number
         {
-            while !stop.load(Ordering::Relaxed) {
+            while !stop.is_told() {
                 std::thread::yield_now();
             }
             return Flow::Break(());
@@ -224,7 +223,7 @@ fn time_is_kept_and_progress_is_told() {
         assert!((1..=4).contains(&events.len()), "{}", events.len());
         assert!(events.is_sorted_by_key(|event| event.counts.states));
         assert!(events.iter().all(|event| event.rate > 0.0));
-        assert!(!request.limits.stop.load(Ordering::Relaxed));
+        assert!(!request.limits.stop.is_told());
     }
 }
 
@@ -248,10 +247,10 @@ fn an_expansion_without_end_is_given_up_in_time() {
 fn the_user_may_stop_it() {
     for search in [bfs, dfs, stateless, bitstate] {
         let request = within(Limits::default());
-        request.limits.stop.store(true, Ordering::Relaxed);
+        request.limits.stop.ask();
         let outcome = search(&tree(), &mut (), &request, &mut |_| {});
         assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Interrupt)));
-        assert!(request.limits.stop.load(Ordering::Relaxed));
+        assert!(request.limits.stop.is_told());
     }
 }
 

@@ -4,10 +4,10 @@
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use spinward_machine::system::length;
-use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_machine::{Flow, Sink, Step, Stop, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::bfs::bfs;
 use spinward_search::{Counts, Found, Keep, Limit, Limits, Outcome, Request, Stopped};
@@ -21,7 +21,7 @@ enum Mischief {
     #[default]
     None,
     /// Sets the flag when it comes to this state.
-    Stop(u32, Arc<AtomicBool>),
+    Stop(u32, Arc<Stop>),
     /// Panics at this state.
     Panic(u32),
 }
@@ -160,7 +160,7 @@ impl System for Graph {
         });
         assert!(way || state == 0, "the hidden part is that of a shortest run");
         match &self.mischief {
-            Mischief::Stop(at, stop) if *at == state => stop.store(true, Ordering::Relaxed),
+            Mischief::Stop(at, stop) if *at == state => stop.ask(),
             Mischief::Panic(at) if *at == state => panic!("asked to"),
             _ => {}
         }

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use spinward_machine::Step;
+use spinward_machine::{Step, Stop};
 use spinward_search::Progress;
 
 use crate::audit::audit;
@@ -47,7 +46,7 @@ pub struct Check<'a> {
     pub(crate) shortest: bool,
     pub(crate) shorten: Option<bool>,
     pub(crate) audit: bool,
-    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) stop: Arc<Stop>,
     pub(crate) progress: Option<OnProgress<'a>>,
 }
 
@@ -256,7 +255,7 @@ impl<'a> Check<'a> {
     }
 
     /// A flag that ends the check when it is set, from a signal handler or another thread.
-    pub fn stop_flag(mut self, stop: Arc<AtomicBool>) -> Self {
+    pub fn stop_flag(mut self, stop: Arc<Stop>) -> Self {
         self.stop = stop;
         self
     }

@@ -73,6 +73,7 @@ pub use report::{
     Seconds, Statistics, Unreached, Verdict,
 };
 pub use shorten::{Shorten, Shortened};
+pub use spinward_machine::Stop;
 pub use spinward_search::{Counts, Progress};
 pub use spinward_trail::words;
 

@@ -1,11 +1,10 @@
 //! A shorter run to an error of which one is known, from a trail say.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spinward_machine::system::length;
-use spinward_machine::{Machine, Options, Step, Violation};
+use spinward_machine::{Machine, Options, Step, Stop, Violation};
 use spinward_search::{Found, Limits, Request};
 
 use crate::report::Reason;
@@ -23,7 +22,7 @@ pub struct Shorten {
     violation: Violation,
     time: Option<Duration>,
     memory: Option<u64>,
-    stop: Arc<AtomicBool>,
+    stop: Arc<Stop>,
 }
 
 /// What came of it.
@@ -61,7 +60,7 @@ impl Shorten {
     }
 
     /// A flag that ends the search when it is set, from a signal handler or another thread.
-    pub fn stop_flag(mut self, stop: Arc<AtomicBool>) -> Self {
+    pub fn stop_flag(mut self, stop: Arc<Stop>) -> Self {
         self.stop = stop;
         self
     }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spinward::{
-    Check, Engine, Error, Guide, Model, Optimize, Por, Property, ReasonCode, Report, Search, Store,
-    Verdict,
+    Check, Engine, Error, Guide, Model, Optimize, Por, Property, ReasonCode, Report, Search, Stop,
+    Store, Verdict,
 };
 use spinward_promela::Options;
 
@@ -138,7 +137,8 @@ fn each_limit_says_so() {
         assert_eq!(limited(check(COUNTER).max_states(1000)), [ReasonCode::MaxStates]);
         assert_eq!(limited(check(COUNTER).memory(1000)), [ReasonCode::Memory]);
         assert_eq!(limited(check(COUNTER).time(Duration::from_millis(50))), [ReasonCode::Time]);
-        let stop = Arc::new(AtomicBool::new(true));
+        let stop = Arc::new(Stop::default());
+        stop.ask();
         assert_eq!(limited(check(COUNTER).stop_flag(stop)), [ReasonCode::Interrupt]);
     }
 }
@@ -190,6 +190,24 @@ fn limits_hold_inside_of_a_step() {
             }
             let limited = check(endless).search(search).store(store).memory(100 << 20);
             assert_eq!(limit(&limited.run().unwrap()), ReasonCode::Memory);
+        }
+    }
+}
+
+/// The time may be over while the run to an error is put together.
+#[test]
+fn an_error_at_the_last_moment_has_its_run() {
+    let wrong_often = "int x; active proctype P() { d_step { do :: x++; assert(x < 0) od } }";
+    for store in [Store::Exact, Store::Stack] {
+        let mut millis = 1.0;
+        while millis < 200.0 {
+            let time = Duration::from_secs_f64(millis / 1000.0);
+            let check = check(wrong_often).search(Search::Dfs).store(store).time(time);
+            let report = check.memory(4 << 30).run().unwrap();
+            if report.verdict == Verdict::Violated {
+                assert_eq!(report.errors[0].steps, 1);
+            }
+            millis *= 1.2;
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spinward::{
     Check, Error, Model, Property, ReasonCode, Report, ReportedError, Search, Shorten, Shortened,
-    Store,
+    Stop, Store,
 };
 use spinward_promela::Options;
 
@@ -160,7 +159,9 @@ fn limits_end_it_with_the_best_run_so_far() {
     assert_eq!((late.run == error.run, code(&late)), (true, Some(ReasonCode::Time)));
     let small = shorten(&model, error).memory(1).run().unwrap();
     assert_eq!((small.shortest, code(&small)), (false, Some(ReasonCode::Memory)));
-    let stopped = shorten(&model, error).stop_flag(Arc::new(AtomicBool::new(true))).run().unwrap();
+    let stop = Arc::new(Stop::default());
+    stop.ask();
+    let stopped = shorten(&model, error).stop_flag(stop).run().unwrap();
     assert_eq!((stopped.shortest, code(&stopped)), (false, Some(ReasonCode::Interrupt)));
     let enough = shorten(&model, error).run().unwrap();
     assert_eq!((enough.steps, enough.shortest, code(&enough)), (69, true, None));

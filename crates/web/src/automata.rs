@@ -8,9 +8,9 @@ use serde::Serialize;
 use spinward_program::graph;
 
 use crate::Shared;
-use crate::jobs::Stop;
 use crate::problem::Problem;
 use crate::source::Source;
+use spinward_machine::Stop;
 
 /// The picture of an automaton.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub async fn automata(
     let files = Arc::clone(&shared);
     let work = move |stop: &Arc<Stop>| {
         let model = source.model(&files.files)?;
-        let wanted = graph::pictures(&model.program).take_while(|_| !stop.asked());
+        let wanted = graph::pictures(&model.program).take_while(|_| !stop.is_told());
         Ok(wanted.map(|graph::Picture { title, svg }| Picture { title, svg }).collect())
     };
     shared.jobs.short(work).await.map(Json)

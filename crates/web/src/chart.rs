@@ -16,9 +16,9 @@ use spinward_trail::{Answer, Report};
 
 use crate::Shared;
 use crate::guard::secret;
-use crate::jobs::Stop;
 use crate::problem::Problem;
 use crate::simulate::{Run, misfit};
+use spinward_machine::Stop;
 
 /// So many reports can be shown.
 const KEPT: usize = 8;

@@ -21,11 +21,12 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
 
 use crate::guard::secret;
-use crate::jobs::{Stop, StopOnDrop};
+use crate::jobs::StopOnDrop;
 use crate::problem::Problem;
 use crate::simulate::{Watched, too_long};
 use crate::source::{Source, problem};
 use crate::{Limits, Shared};
+use spinward_machine::Stop;
 
 /// How many events that tell how far a search is may wait for the browser; more are dropped.
 const WAITING: usize = 64;
@@ -252,7 +253,7 @@ impl Teller {
     fn tell(&self, name: &str, data: &Value) {
         let event = Event::default().event(name).data(data.to_string());
         if self.send.try_send(event).is_err() {
-            self.stop.stop();
+            self.stop.ask();
         }
     }
 
@@ -272,8 +273,6 @@ impl Teller {
         if self.send.capacity() > self.sure {
             self.tell("progress", &data);
         }
-        // A search may have taken back that it was told to stop.
-        self.stop.asked();
     }
 }
 
@@ -281,14 +280,14 @@ fn run(shared: &Shared, request: Request, manner: &Manner, teller: &Teller) -> R
     let started = Instant::now();
     let model = request.source.model(&shared.files)?;
     for (index, asked) in request.properties.iter().enumerate() {
-        if teller.stop.asked() {
+        if teller.stop.is_told() {
             break;
         }
         teller.tell("property", &json!({ "index": index }));
         let time = manner.time.saturating_sub(started.elapsed());
         let report = manner
             .check(&model, asked.property(), time)
-            .stop_flag(teller.stop.flag())
+            .stop_flag(Arc::clone(&teller.stop))
             .on_progress(|progress| teller.tell_progress(index, progress))
             .run()
             .map_err(problem)?;
@@ -329,7 +328,7 @@ pub async fn stop(
 ) -> Result<StatusCode, Problem> {
     match shared.runs.find(&id) {
         Some(stop) => {
-            stop.stop();
+            stop.ask();
             Ok(StatusCode::NO_CONTENT)
         }
         None => Err(Problem::new(StatusCode::NOT_FOUND, "this check has ended")),

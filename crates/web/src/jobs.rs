@@ -4,10 +4,10 @@
 //! is. Whoever asks may go away: then the work is told to stop. Its place is free again only when it has ended.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use spinward_machine::Stop;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
@@ -29,43 +29,13 @@ pub struct Jobs {
     patience: Duration,
 }
 
-/// Tells work to stop.
-#[derive(Debug, Default)]
-pub struct Stop {
-    asked: AtomicBool,
-    /// What searches look at; they may take it back.
-    flag: Arc<AtomicBool>,
-}
-
-impl Stop {
-    /// Tells it.
-    pub fn stop(&self) {
-        self.asked.store(true, Ordering::SeqCst);
-        self.flag.store(true, Ordering::SeqCst);
-    }
-
-    /// Whether it was told; if so, searches are told once more.
-    pub fn asked(&self) -> bool {
-        let asked = self.asked.load(Ordering::SeqCst);
-        if asked {
-            self.flag.store(true, Ordering::SeqCst);
-        }
-        asked
-    }
-
-    /// For a search.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.flag)
-    }
-}
-
 /// Tells work to stop when nobody waits for it any more.
 #[derive(Debug)]
 pub struct StopOnDrop(pub Arc<Stop>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.stop();
+        self.0.ask();
     }
 }
 

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use spinward::Model;
 use spinward_machine::view::ProcessView;
-use spinward_machine::{Machine, Move, Options, Step, View};
+use spinward_machine::{Machine, Move, Options, Step, Stop, View};
 use spinward_program::Program;
 use spinward_program::ir::{BodyId, TransitionId};
 use spinward_promela::Span;
@@ -18,7 +18,6 @@ use spinward_trail::values::{self, plain_name};
 use spinward_trail::{Misfit, StepLine, Walker, describe, replay};
 
 use crate::Shared;
-use crate::jobs::Stop;
 use crate::problem::Problem;
 use crate::source::Source;
 
@@ -106,11 +105,11 @@ impl Run {
     }
 
     /// What replays it.
-    pub fn machine(&self, model: &Model, stop: &Stop) -> Result<Machine, Problem> {
+    pub fn machine(&self, model: &Model, stop: &Arc<Stop>) -> Result<Machine, Problem> {
         let program = &model.program;
         let watched = self.watched.clone().unwrap_or_else(|| Watched::all(program));
         let options = watched.options(program)?;
-        Machine::new(Arc::clone(program), options, stop.flag()).map_err(|error| {
+        Machine::new(Arc::clone(program), options, Arc::clone(stop)).map_err(|error| {
             Problem::usage(format!(
                 "the model goes wrong before its first step: {}",
                 error.describe()
@@ -201,7 +200,7 @@ pub async fn simulate(
     shared.jobs.short(work).await.map(Json)
 }
 
-fn place(model: &Model, request: &Request, stop: &Stop) -> Result<Place, Problem> {
+fn place(model: &Model, request: &Request, stop: &Arc<Stop>) -> Result<Place, Problem> {
     let program = &*model.program;
     let steps = request.run.steps(program)?;
     let machine = request.run.machine(model, stop)?;

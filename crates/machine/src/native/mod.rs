@@ -24,7 +24,6 @@ mod walk;
 
 use std::mem::ManuallyDrop;
 use std::ops::{BitOr, Range};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, UserFuncName, types};
@@ -38,6 +37,7 @@ use spinward_program::ir::{
 };
 
 use crate::shape::Header;
+use crate::stop::Stop;
 use emit::{Emitter, Helper, Target};
 use kinds::Kinds;
 pub(crate) use walk::Walk;
@@ -130,7 +130,7 @@ impl Native {
         header: &Header,
         traced: bool,
         watched: &[u32],
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Self, Failed> {
         let kinds = Kinds::new(program, header);
         let target = Target { program, header, kinds: &kinds, traced };
@@ -140,7 +140,7 @@ impl Native {
         for automaton in &program.automata {
             starts.push(declared.len());
             for state in &automaton.states {
-                if stop.load(Ordering::Relaxed) {
+                if stop.is_told() {
                     return Err(Failed);
                 }
                 let compiled = is_compiled(program, automaton, state);

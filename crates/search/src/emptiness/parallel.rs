@@ -198,7 +198,7 @@ impl<S: System, T: Store> Common<'_, S, T> {
         // The edge to the initial state.
         walk.graph.counts.transitions += 1;
         if self.told.load(Ordering::Relaxed) {
-            self.limits.stop.store(false, Ordering::Relaxed);
+            self.limits.stop.take_back();
         }
         let ended = match *self.lock() {
             None => Ok(None),
@@ -231,9 +231,8 @@ impl<S: System, T: Store> Common<'_, S, T> {
         let mut first = self.lock();
         if first.is_none() {
             *first = Some(end);
-            if !self.limits.stop.swap(true, Ordering::Relaxed) {
-                self.told.store(true, Ordering::Relaxed);
-            }
+            self.limits.stop.ask();
+            self.told.store(true, Ordering::Relaxed);
         }
     }
 
