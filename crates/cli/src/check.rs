@@ -91,7 +91,7 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
     let mut line = ProgressLine::new(wanted);
     let mut best = None;
     let result = check
-        .stop_flag(terminal::stop_on_interrupt())
+        .stop(terminal::stop_on_interrupt())
         .on_progress(|progress| {
             if progress.best.is_some() && progress.best != best {
                 best = progress.best;

@@ -416,7 +416,7 @@ fn shorten(
     let options = machine.options().clone();
     let mut shorten = Shorten::new(model.clone(), options, fitted.steps.clone(), violation)
         .time(args.time.unwrap_or(SHORTENING_TIME))
-        .stop_flag(stop_on_interrupt());
+        .stop(stop_on_interrupt());
     if let Some(memory) = args.memory {
         shorten = shorten.memory(memory);
     }

@@ -25,8 +25,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Bytes for states, stacks and queues.
     pub memory: Option<u64>,
-    /// Set from outside: give up. The system may look at it too, and then breaks off an expansion.
-    /// A search whose time is over sets it for the system, and takes that back.
+    /// Told from outside: give up. The system may look at it too, and then breaks off an expansion.
+    /// A search whose time is over asks the system for that, and takes it back.
     pub stop: Arc<Stop>,
 }
 
@@ -261,27 +261,27 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Sets a flag at a given time, unless it is dropped before; takes it back when it is dropped. A
+/// Asks to stop at a given time, unless it is dropped before; takes it back when it is dropped. A
 /// single expansion may take long (an atomic sequence without end), so the search cannot wait for
 /// it to end to look at the clock.
 struct Alarm {
     stop: Arc<Stop>,
     cancel: Option<Sender<()>>,
-    /// Tells whether it set the flag.
+    /// Tells whether it asked.
     thread: Option<JoinHandle<bool>>,
 }
 
 impl Alarm {
     fn new(deadline: Instant, stop: Arc<Stop>) -> Self {
         let (cancel, cancelled) = mpsc::channel::<()>();
-        let flag = stop.clone();
+        let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("alarm".into())
             .spawn(move || {
                 let left = deadline.saturating_duration_since(Instant::now());
                 match cancelled.recv_timeout(left) {
                     Err(RecvTimeoutError::Timeout) => {
-                        flag.ask();
+                        asked.ask();
                         true
                     }
                     _ => false,
@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_alarm_sets_the_flag_and_takes_it_back() {
+    fn an_alarm_asks_to_stop_and_takes_it_back() {
         let limits = Limits { time: Some(Duration::from_millis(5)), ..Limits::default() };
         let mut progress = |_: &Progress| {};
         let watch = Watch::new(&limits, &mut progress);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_flag_stays_set() {
+    fn what_the_user_asks_for_stays() {
         let limits = Limits { time: Some(Duration::from_secs(1000)), ..Limits::default() };
         limits.stop.ask();
         let mut progress = |_: &Progress| {};

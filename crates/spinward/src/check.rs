@@ -254,8 +254,8 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// A flag that ends the check when it is set, from a signal handler or another thread.
-    pub fn stop_flag(mut self, stop: Arc<Stop>) -> Self {
+    /// What ends the check when it is asked to, from another thread.
+    pub fn stop(mut self, stop: Arc<Stop>) -> Self {
         self.stop = stop;
         self
     }

@@ -59,8 +59,8 @@ impl Shorten {
         self
     }
 
-    /// A flag that ends the search when it is set, from a signal handler or another thread.
-    pub fn stop_flag(mut self, stop: Arc<Stop>) -> Self {
+    /// What ends the search when it is asked to, from another thread.
+    pub fn stop(mut self, stop: Arc<Stop>) -> Self {
         self.stop = stop;
         self
     }

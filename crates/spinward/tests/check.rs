@@ -139,7 +139,7 @@ fn each_limit_says_so() {
         assert_eq!(limited(check(COUNTER).time(Duration::from_millis(50))), [ReasonCode::Time]);
         let stop = Arc::new(Stop::default());
         stop.ask();
-        assert_eq!(limited(check(COUNTER).stop_flag(stop)), [ReasonCode::Interrupt]);
+        assert_eq!(limited(check(COUNTER).stop(stop)), [ReasonCode::Interrupt]);
     }
 }
 

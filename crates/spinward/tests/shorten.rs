@@ -161,7 +161,7 @@ fn limits_end_it_with_the_best_run_so_far() {
     assert_eq!((small.shortest, code(&small)), (false, Some(ReasonCode::Memory)));
     let stop = Arc::new(Stop::default());
     stop.ask();
-    let stopped = shorten(&model, error).stop_flag(stop).run().unwrap();
+    let stopped = shorten(&model, error).stop(stop).run().unwrap();
     assert_eq!((stopped.shortest, code(&stopped)), (false, Some(ReasonCode::Interrupt)));
     let enough = shorten(&model, error).run().unwrap();
     assert_eq!((enough.steps, enough.shortest, code(&enough)), (69, true, None));

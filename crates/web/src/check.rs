@@ -287,7 +287,7 @@ fn run(shared: &Shared, request: Request, manner: &Manner, teller: &Teller) -> R
         let time = manner.time.saturating_sub(started.elapsed());
         let report = manner
             .check(&model, asked.property(), time)
-            .stop_flag(Arc::clone(&teller.stop))
+            .stop(Arc::clone(&teller.stop))
             .on_progress(|progress| teller.tell_progress(index, progress))
             .run()
             .map_err(problem)?;
