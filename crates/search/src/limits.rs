@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use spinward_machine::{Flow, Stop};
-
 use spinward_store::{Budget, Full, OutOfMemory};
 
 use crate::outcome::{Counts, OnDisk, Progress};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use spinward_machine::Stop;
 use spinward_program::graph;
 
 use crate::Shared;
 use crate::problem::Problem;
 use crate::source::Source;
-use spinward_machine::Stop;
 
 /// The picture of an automaton.
 #[derive(Debug, Serialize)]

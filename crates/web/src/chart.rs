@@ -12,13 +12,13 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde::{Deserialize, Serialize};
+use spinward_machine::Stop;
 use spinward_trail::{Answer, Report};
 
 use crate::Shared;
 use crate::guard::secret;
 use crate::problem::Problem;
 use crate::simulate::{Run, misfit};
-use spinward_machine::Stop;
 
 /// So many reports can be shown.
 const KEPT: usize = 8;

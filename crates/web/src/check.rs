@@ -16,6 +16,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use spinward::{Check, Fairness, Guide, Model, Progress, Property, Report, Search};
+use spinward_machine::Stop;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
@@ -26,7 +27,6 @@ use crate::problem::Problem;
 use crate::simulate::{Watched, too_long};
 use crate::source::{Source, problem};
 use crate::{Limits, Shared};
-use spinward_machine::Stop;
 
 /// How many events that tell how far a search is may wait for the browser; more are dropped.
 const WAITING: usize = 64;
