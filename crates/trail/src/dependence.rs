@@ -67,6 +67,7 @@ pub fn dependence(
         asked: Touches::default(),
         cycle: None,
         alone: None,
+        wrong: Vec::new(),
     };
     if !taken.conditions.is_empty() {
         let start = machine.start().state;
@@ -90,6 +91,8 @@ struct Taken<'a> {
     cycle: Option<usize>,
     /// The process that goes on alone.
     alone: Option<u16>,
+    /// What went wrong in the last move.
+    wrong: Vec<Violation>,
 }
 
 /// A unit, and what its moves touch.
@@ -140,6 +143,7 @@ impl Taken<'_> {
         }
         let met = self.units.last_mut().expect("just added");
         met.unit.last = event.steps[event.steps.len() - 1].process;
+        self.wrong = event.violations.to_vec();
         let claims = self.claims.last_mut().expect("one more than units");
         *claims = range.end..range.end;
         self.alone = event.after.and_then(|after| after.exclusive);
@@ -176,8 +180,13 @@ impl Taken<'_> {
                 seen.push(number as u32);
             }
             let asks_movers = met.touches.iter().any(|it| it.movers);
-            // What goes wrong goes wrong at the end; but that nobody can move is so whoever came there last.
-            let by_last = |it: &Violation| *it != Violation::InvalidEndState;
+            // What goes wrong goes wrong at the end; but that nobody can move, or cannot without a mistake, is so whoever
+            // came there last.
+            let by_last = |it: &Violation| match it {
+                Violation::InvalidEndState => false,
+                Violation::Runtime(..) => self.wrong.contains(it),
+                _ => true,
+            };
             let ends = number + 1 == count && outcome.violations.iter().any(by_last);
             let fixed = visible || asks_movers || met.broken || self.asked.movers || ends;
             if fixed || self.cycle == Some(number) {
@@ -223,6 +232,11 @@ impl Taken<'_> {
         let mut units: Vec<u32> = Vec::new();
         for &violation in &outcome.violations {
             units.extend(match violation {
+                // Something is wrong with what somebody tries in the last state, whoever came there last.
+                Violation::Runtime(..) if !self.wrong.contains(&violation) => {
+                    let state = &outcome.last.state;
+                    memory.seen_by(&self.machine.touches_of_rest(state, &mut self.scratch))
+                }
                 Violation::Assertion(_)
                 | Violation::Runtime(..)
                 | Violation::TraceMismatch

@@ -14,7 +14,7 @@ use spinward_trail::switches::{best_order, switches};
 use spinward_trail::{Dependence, confirm, dependence, fewest_switches, replay};
 
 /// One for each thing that decides which steps can change places.
-const MODELS: [(&str, &str); 14] = [
+const MODELS: [(&str, &str); 16] = [
     (
         "races",
         "byte x, y; active proctype P() { x = 1; y = x; assert(y < 2) }
@@ -84,6 +84,17 @@ const MODELS: [(&str, &str); 14] = [
          active proctype Q() { byte b; b = x; x = 1; y = b + 1; b = 2; y == 9 }",
     ),
     (
+        "mistakes of one who only tries",
+        "chan q = [0] of { byte }; byte w, c;
+         active proctype A() { byte x; w = 1; w = 2; q?<x> } active proctype B() { q!1 }
+         active proctype C() { byte k; k = 2; k = 3; do :: c = 1 - c od }",
+    ),
+    (
+        "mistakes of who would answer",
+        "chan q = [0] of { byte }; byte a, b; active proctype P() { byte x; a = 1; { q?<x>; x = 2 } unless { b > 3 } }
+         active proctype Q() { byte y; y = 1; b = 2; q!b; y = 2 } active proctype R() { byte z; do :: z = 1 - z od }",
+    ),
+    (
         "rounds",
         "bit a, b; active proctype P() { do :: a = 1; a = 0 od } active proctype Q() { do :: b = 1; b = 0 od }",
     ),
@@ -108,8 +119,9 @@ fn random_run(machine: &Machine, seed: u64, moves: usize) -> (Vec<Step>, Option<
             }
             seen.push((config.clone(), steps.len()));
         }
-        let (mut possible, _) = machine.moves(&config, &mut scratch);
-        if possible.is_empty() {
+        let (mut possible, wrong) = machine.moves(&config, &mut scratch);
+        // A mistake of one who only tries may be noticed late.
+        if possible.is_empty() || !wrong.is_empty() && random.next_u64().is_multiple_of(4) {
             break;
         }
         let chosen = possible.swap_remove(random.next_u64() as usize % possible.len());

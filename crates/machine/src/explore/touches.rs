@@ -80,7 +80,7 @@ impl Machine {
         self.told(&work, state.len(), None)
     }
 
-    /// What is looked at to see that nobody can move in a state.
+    /// What is looked at to see who can move in a state, such as that nobody can.
     pub fn touches_of_rest(&self, state: &[u8], scratch: &mut Scratch) -> Touches {
         let mut frame = Frame::new(self.noting(state));
         frame.rewind();
