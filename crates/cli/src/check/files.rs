@@ -58,7 +58,9 @@ pub fn write_pages(args: &Args, checked: &Checked, path: &Path) -> Result<(), Fa
         let program = &model.program;
         let mut verdict = vec![headline(error)];
         if error.cycle_start.is_none() && error.violation != Violation::ClaimEnd {
-            verdict.push(listing.violation(program, &run, error.violation).trim_end().to_owned());
+            // The headline may say it all.
+            let told = listing.violation(program, &run, error.violation).trim_end().to_owned();
+            verdict.extend((told != verdict[0]).then_some(told));
             let origins = listing.origins(program, &run, error.violation);
             verdict.extend(origins.lines().map(str::to_owned));
         }

@@ -214,6 +214,10 @@ fn path(points: &[(f64, f64)], from: &Node, to: &Node) -> String {
     if points[0] == points[last] {
         points[0].0 -= side(from);
         points[last].0 += side(to);
+    } else if points[last].1 < points[0].1 {
+        // One that goes up keeps apart from those that go down, so that it is seen whose the arrowheads are.
+        points[0].0 += side(from).copysign(points[1].0 - points[0].0);
+        points[last].0 += side(to).copysign(points[last - 1].0 - points[last].0);
     }
     let down = |a: (f64, f64), b: (f64, f64)| if b.1 >= a.1 { 1.0 } else { -1.0 };
     let leaving = down(points[0], points[1]);
