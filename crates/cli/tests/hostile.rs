@@ -284,7 +284,7 @@ fn trails_that_are_none() {
     place.run(&["check", "asserts.pml"]).code(1);
     run(&place, &["trail", "deadlock.pml", "asserts.pml.trail"]).code(2).err("does not fit");
     place.write("t.trail", "-2:3:-2\n");
-    run(&place, &["trail", "asserts.pml", "t.trail"]).code(0).err("replayed without the claim");
+    run(&place, &["trail", "asserts.pml", "t.trail"]).code(0).err("replayed without that claim");
 }
 
 #[test]
