@@ -22,7 +22,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use spinward_machine::{Flow, Sink, Step, System, Violation};
@@ -44,8 +44,9 @@ const MAX_WORDS: usize = 8;
 /// Room for so many successors that are not looked up yet.
 const SUCCESSORS: usize = 512;
 
-/// Successors in a parcel.
+/// Successors in a parcel, and masks with which they are packed at most. Small parcels take longer to send than to fill.
 const PARCEL: usize = 512;
+const KINDS: usize = 8;
 
 /// A model with fewer states is not worth a second thread.
 const FEW_STATES: u64 = 4_000;
@@ -58,6 +59,9 @@ const MANY_WAIT: u64 = 256;
 
 /// How long a thread without work waits until it looks again whether there is more to do.
 const NAP: Duration = Duration::from_millis(1);
+
+/// How often a thread without work looks for a parcel before it sleeps: one mostly comes sooner than it would wake up.
+const SPINS: u32 = 2_000;
 
 /// More threads would have too many parcels for each other.
 const MAX_THREADS: usize = 128;
@@ -343,54 +347,99 @@ impl<S> Drop for CallOff<'_, '_, S> {
 /// Parcels for a thread.
 #[derive(Default)]
 struct Inbox {
-    parcels: Mutex<Vec<Parcel>>,
+    post: Mutex<Post>,
     /// Whether there may be any.
     any: AtomicBool,
     wake: Condvar,
 }
 
+#[derive(Default)]
+struct Post {
+    parcels: Vec<Parcel>,
+    /// Whether the thread sleeps until one comes: to wake it takes longer than to put a parcel there.
+    sleeps: bool,
+}
+
 impl Inbox {
+    fn post(&self) -> MutexGuard<'_, Post> {
+        self.post.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put(&self, parcel: Parcel) {
-        let mut parcels = self.parcels.lock().unwrap_or_else(PoisonError::into_inner);
-        parcels.push(parcel);
+        let mut post = self.post();
+        post.parcels.push(parcel);
         self.any.store(true, Ordering::Release);
-        drop(parcels);
-        self.wake.notify_one();
+        if post.sleeps {
+            drop(post);
+            self.wake.notify_one();
+        }
     }
 
     fn take(&self) -> Option<Parcel> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
-        let mut parcels = self.parcels.lock().unwrap_or_else(PoisonError::into_inner);
-        let parcel = parcels.pop();
-        self.any.store(!parcels.is_empty(), Ordering::Relaxed);
+        let mut post = self.post();
+        let parcel = post.parcels.pop();
+        self.any.store(!post.parcels.is_empty(), Ordering::Relaxed);
         parcel
     }
 
     /// Waits for a parcel, not for ever.
     fn wait(&self) {
-        let parcels = self.parcels.lock().unwrap_or_else(PoisonError::into_inner);
-        if parcels.is_empty() {
-            drop(self.wake.wait_timeout(parcels, NAP));
+        for _ in 0..SPINS {
+            if self.any.load(Ordering::Relaxed) {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let mut post = self.post();
+        if post.parcels.is_empty() {
+            post.sleeps = true;
+            let waited = self.wake.wait_timeout(post, NAP);
+            waited.unwrap_or_else(PoisonError::into_inner).0.sleeps = false;
         }
     }
 }
 
 /// Successors for a thread.
 struct Parcel {
-    packets: Packets,
-    /// Those that are not packed as these.
+    /// By mask, in no order; some may be empty.
+    packets: Vec<Packets>,
+    /// Those that are not packed with one.
     others: Fresh,
 }
 
 impl Parcel {
     fn new(memory: &Memory) -> Self {
-        Self { packets: Packets::new(memory.budget()), others: Fresh::new(memory) }
+        Self { packets: Vec::new(), others: Fresh::new(memory) }
+    }
+
+    /// How many successors.
+    fn len(&self) -> usize {
+        self.packets.iter().map(Packets::len).sum::<usize>() + self.others.len()
+    }
+
+    /// Exchanges packets for those to which such of a mask can be added; false if there are too many kinds of them.
+    fn exchange(&mut self, packets: &mut Packets, mask: usize, memory: &Memory) -> bool {
+        let same = |other: &Packets| other.mask() == mask && !other.is_empty();
+        let other = match self.packets.iter().position(same) {
+            Some(other) => other,
+            None => match self.packets.iter().position(Packets::is_empty) {
+                Some(empty) => empty,
+                None if self.packets.len() >= KINDS => return false,
+                None => {
+                    self.packets.push(Packets::new(memory.budget()));
+                    self.packets.len() - 1
+                }
+            },
+        };
+        std::mem::swap(&mut self.packets[other], packets);
+        true
     }
 
     fn clear(&mut self) {
-        self.packets.clear();
+        self.packets.iter_mut().for_each(Packets::clear);
         self.others.clear();
     }
 }
@@ -412,7 +461,7 @@ struct Worker<'s, 'a, S, F> {
     /// By thread: successors that belong to it and are not looked up yet, packed with one mask.
     packets: Vec<Packets>,
     /// By thread: others that belong to it, if it is another one.
-    others: Vec<Fresh>,
+    parcels: Vec<Parcel>,
     /// Successors in a form that is not theirs.
     strays: Vec<u64>,
     /// Parcels to be filled again.
@@ -434,7 +483,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             unknown: Vec::new(),
             made: Packets::new(memory.budget()),
             packets: shared.inboxes.iter().map(|_| Packets::new(memory.budget())).collect(),
-            others: shared.inboxes.iter().map(|_| Fresh::new(memory)).collect(),
+            parcels: shared.inboxes.iter().map(|_| Parcel::new(memory)).collect(),
             strays: Vec::new(),
             empty: Vec::new(),
             counts: Counts::default(),
@@ -502,7 +551,9 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
 
     /// Looks up what another thread sent.
     fn receive(&mut self, mut parcel: Parcel) -> Result<(), Limit> {
-        self.known.insert(&parcel.packets)?;
+        for packets in &parcel.packets {
+            self.known.insert(packets)?;
+        }
         self.known.settle_all(&parcel.others)?;
         // It is kept, and counted: what another thread has allocated does not leave the process when it is freed, and
         // there were many if this thread had to wait.
@@ -585,7 +636,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             shared: self.shared,
             number: self.number,
             known: &mut self.known,
-            others: &mut self.others,
+            parcels: &mut self.parcels,
             errors: &mut self.errors,
             transitions: 0,
             limit: None,
@@ -611,7 +662,9 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
         states: usize,
     ) -> Result<usize, Limit> {
         for number in 0..self.packets.len() {
-            if !self.packets[number].suits(mask) {
+            let Self { packets, parcels, shared, .. } = self;
+            let packets = &mut packets[number];
+            if !packets.suits(mask) && !parcels[number].exchange(packets, mask, &shared.memory) {
                 self.send(number);
             }
             self.packets[number].begin(mask);
@@ -745,20 +798,21 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
     fn send_if(&mut self, successors: usize) {
         let own = self.number;
         for number in (0..self.packets.len()).filter(|&number| number != own) {
-            if self.packets[number].len() + self.others[number].len() >= successors {
+            if self.packets[number].len() + self.parcels[number].len() >= successors {
                 self.send(number);
             }
         }
     }
 
     fn send(&mut self, number: usize) {
-        let empty = self.empty.pop().unwrap_or_else(|| Parcel::new(&self.shared.memory));
-        let parcel = Parcel {
-            packets: std::mem::replace(&mut self.packets[number], empty.packets),
-            others: std::mem::replace(&mut self.others[number], empty.others),
-        };
+        let memory = &self.shared.memory;
+        let mut empty = self.empty.pop().unwrap_or_else(|| Parcel::new(memory));
+        let packets = empty.packets.pop().unwrap_or_else(|| Packets::new(memory.budget()));
+        let mut parcel = std::mem::replace(&mut self.parcels[number], empty);
+        let packets = std::mem::replace(&mut self.packets[number], packets);
         // There may be more of the same kind.
-        self.packets[number].begin(parcel.packets.mask());
+        self.packets[number].begin(packets.mask());
+        parcel.packets.push(packets);
         // Before anybody can receive it.
         self.shared.work.fetch_add(1, Ordering::AcqRel);
         self.shared.inboxes[number].put(parcel);
@@ -770,7 +824,7 @@ struct Expansion<'e, 'a, S, F> {
     shared: &'e Shared<'a, S>,
     number: usize,
     known: &'e mut Known<F>,
-    others: &'e mut [Fresh],
+    parcels: &'e mut [Parcel],
     errors: &'e mut Vec<(Place, u64)>,
     transitions: u64,
     limit: Option<Limit>,
@@ -780,7 +834,7 @@ impl<S, F: Form> Expansion<'_, '_, S, F> {
     fn add(&mut self, state: &[u8]) -> Result<(), Limit> {
         let owner = self.shared.owner(self.known.add(state)?);
         if owner != self.number {
-            self.known.move_last(&mut self.others[owner])?;
+            self.known.move_last(&mut self.parcels[owner].others)?;
         }
         Ok(())
     }
