@@ -25,6 +25,8 @@
 
 mod chain;
 mod come;
+mod filter;
+mod form;
 mod job;
 mod pool;
 mod record;
@@ -40,6 +42,7 @@ use std::time::Instant;
 use spinward_disk::{Error, Faults, Folder};
 use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::{System, Violation};
+use spinward_store::Learner;
 
 use crate::directed::best_first::Rank;
 use crate::directed::{Directed, Range};
@@ -48,8 +51,10 @@ use crate::limits::{Clock, Limit, MAX_LENGTH, Memory, Watch, bound};
 use crate::outcome::{Counts, Found, OnDisk, Outcome, Progress, Request, Stopped};
 use crate::rebuild::rebuild;
 use crate::start::Start;
+use crate::sweep::walk;
 use crate::whole::look_again;
 
+use form::Form;
 use job::{Hand, Job, Why};
 use pool::{Bucket, Pool, hash_of, mark};
 pub use record::{Info, info};
@@ -238,6 +243,7 @@ struct Search<'a, S: System> {
     memory: Memory,
     pool: Pool,
     shelf: Shelf,
+    form: Form,
     notes: Mutex<Notes>,
     threads: usize,
     initial: Vec<u8>,
@@ -287,6 +293,7 @@ impl<'a, S: System> Search<'a, S> {
             memory: Memory::new(request.limits.memory.map(|bytes| bytes / 8)),
             pool,
             shelf: Shelf::new(folder, skip, ahead, by_estimate),
+            form: Form::default(),
             notes: Mutex::new(Notes {
                 counts: Counts::default(),
                 removed: 0,
@@ -383,6 +390,10 @@ impl<'a, S: System> Search<'a, S> {
     }
 
     fn go_on(&mut self, hands: &mut [Hand<S>], watch: &mut Watch<'_>) -> Result<(), Why> {
+        if self.resumed {
+            self.shelf.begin_filter(self.request.limits.memory);
+            self.shelf.fill_filter(|| self.clock.check())?;
+        }
         while let Some((rank, bucket)) = self.next() {
             self.check_errors(rank)?;
             self.clock.check().map_err(Why::Limit)?;
@@ -396,7 +407,9 @@ impl<'a, S: System> Search<'a, S> {
                     if self.batch == 0 {
                         return Err(Why::Full);
                     }
-                    self.spill(!is_stuck)?;
+                    if !self.pack(&mut hands[0])? {
+                        self.spill(!is_stuck)?;
+                    }
                 }
                 Err(why) => return Err(why),
             }
@@ -466,8 +479,38 @@ impl<'a, S: System> Search<'a, S> {
         result
     }
 
+    /// Makes room: keeps states in a form that takes less, if nothing is on disk yet; whether there is enough then.
+    fn pack(&mut self, hand: &mut Hand<S>) -> Result<bool, Why> {
+        let is_now = !self.form.is_packed() && self.shelf.is_empty() && self.skip == 0;
+        if !is_now {
+            return Ok(false);
+        }
+        let Self { system, pool, clock, .. } = self;
+        let mut learner = Learner::default();
+        let mut before = 0;
+        pool.each(|it| {
+            learner.note(system.layout(it.state), it.state);
+            before += it.state.len();
+        });
+        // States that are farther away differ in more.
+        let note = |state: &[u8]| learner.note(system.layout(state), state);
+        walk(*system, &mut hand.scratch, &self.memory, note, || clock.check())
+            .map_err(Why::Limit)?;
+        let form = Form::new(&learner);
+        let written = &mut hand.state;
+        let mut after = 0;
+        pool.each(|it| after += form.encode(*system, it.state, written).len());
+        if after > before / 4 * 3 {
+            return Ok(false);
+        }
+        pool.rewrite(|state, out| out.extend_from_slice(form.encode(*system, state, written)));
+        self.form = form;
+        Ok(self.pool.is_half_empty())
+    }
+
     /// Makes room: writes to disk what is only in memory.
     fn spill(&mut self, keeps_old: bool) -> Result<(), Why> {
+        self.shelf.begin_filter(self.request.limits.memory);
         let buckets = self.shelf.spill(&mut self.pool, self.request.threads, keeps_old);
         let buckets = buckets.map_err(Why::Disk)?;
         let mut notes = self.notes();

@@ -37,6 +37,7 @@ use crate::outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Sto
 use all_states::Swept;
 use form::{Folded, Packed};
 use retrace::retrace;
+pub(crate) use walks::walk;
 
 /// States that a search for a run visits at first, and how many times as many the next time.
 const FIRST_STATES: u64 = 1_000_000;

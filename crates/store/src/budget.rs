@@ -53,6 +53,12 @@ impl Budget {
         Ok(())
     }
 
+    /// To be called before so many bytes are allocated that there must be, as others are about to be freed.
+    pub fn overdraw(&self, bytes: u64) {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.peak.fetch_max(used, Ordering::Relaxed);
+    }
+
     /// To be called after so many bytes, taken before, were freed.
     pub fn give_back(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);

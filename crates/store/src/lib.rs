@@ -49,7 +49,7 @@ pub use exact::Exact;
 pub use flat::{Density, Flat, Spot};
 pub use omission::{Omissions, Table};
 pub use packets::{Changed, Packets};
-pub use packing::{Learner, Packing};
+pub use packing::{Learner, Live, Packing};
 pub use satellites::{Bytes, Flags, Numbers};
 pub use tree::{Parts, Tree};
 pub use zeroed::trim;

@@ -67,6 +67,9 @@ struct Piece {
     ends_word: bool,
 }
 
+/// Which bits are live: by layout, a key, and its live bits.
+pub type Live = Vec<(u32, Vec<u8>, Vec<u8>)>;
+
 /// Learns which bits are live.
 #[derive(Default)]
 pub struct Learner {
@@ -107,6 +110,27 @@ impl Learner {
             *live |= others;
             learned.new |= others != 0;
         }
+    }
+
+    /// All that it knows.
+    pub fn known(&self) -> Live {
+        let learned = self.layouts.iter().enumerate();
+        let learned = learned.filter_map(|(layout, it)| Some((layout as u32, it.as_ref()?)));
+        learned.map(|(layout, it)| (layout, it.common.clone(), it.live.clone())).collect()
+    }
+
+    /// One who knows this; none if it cannot be.
+    pub fn from_known(known: Live) -> Option<Self> {
+        let mut learner = Self::default();
+        for (layout, common, live) in known {
+            if live.len() != common.len() {
+                return None;
+            }
+            learner.note(layout, &common);
+            let others: Vec<_> = common.iter().zip(live).map(|(byte, live)| byte ^ live).collect();
+            learner.note(layout, &others);
+        }
+        Some(learner)
     }
 
     /// Whether there is something that a packing it knows of does not know.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use spinward_disk::{Cursor, Error, Folder, Record, Run, RunWriter};
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length as steps_in};
 
+use super::form::Written;
 use super::pool::{Address, Entry, hash_of, mark};
 use super::shelf::{length, number};
 use super::{Origin, Search};
@@ -167,9 +168,10 @@ impl<S: System> Search<'_, S> {
         layer: u32,
         mut tell: impl FnMut(Record<'_>) -> Option<u32>,
     ) -> Result<Option<(Known, u32)>, Error> {
-        let mut told = |record: Record<'_>| {
-            let Record { state, mark, .. } = record;
-            let by = tell(record)?;
+        let mut written = Written::default();
+        let mut told = |Record { state, mark, number }: Record<'_>| {
+            let state = self.form.decode(state, &mut written);
+            let by = tell(Record { state, mark, number })?;
             Some((Known { state: state.to_vec(), length: layer, mark }, by))
         };
         for &at in layers.in_memory.get(&layer).into_iter().flatten() {

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use spinward_guide::{NEVER, Room, Way};
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length as steps_in};
 
+use super::form::Written;
 use super::job::{Batch, Hand, Why, Worker};
 use super::pool::{Bucket, hash_of, mark};
 use super::{Origin, Search};
@@ -92,11 +93,11 @@ impl<'w, 'a, S: System> Come<'w, 'a, S> {
 
     fn expand_batch(&mut self, hand: &mut Hand<S>) -> Result<(), Why> {
         let search = self.search;
-        let Hand { scratch, room, batch, .. } = hand;
+        let Hand { scratch, room, batch, state: written, successor, .. } = hand;
         let Batch { bytes, members, touched } = batch;
         let mut start = 0;
         for member in members.iter() {
-            let state = &bytes[start..member.end];
+            let state = search.form.decode(&bytes[start..member.end], written);
             start = member.end;
             if self.is_too_far(state, room) {
                 self.left_out = true;
@@ -109,6 +110,7 @@ impl<'w, 'a, S: System> Come<'w, 'a, S> {
                 mark: mark(hash),
                 mark_before: member.mark,
                 room,
+                written: successor,
                 touched,
                 wrong: 0,
                 full: false,
@@ -175,6 +177,7 @@ struct Successors<'s, 'w, 'a, S: System> {
     mark: u8,
     mark_before: u8,
     room: &'s mut Room,
+    written: &'s mut Written,
     touched: &'s mut FxHashSet<Bucket>,
     /// How many things were wrong so far.
     wrong: u32,
@@ -201,9 +204,10 @@ impl<S: System> Sink for Successors<'_, '_, '_, S> {
             return Flow::Continue(());
         }
         let total = if total > reach.most { MAX_LENGTH } else { total };
-        let hash = hash_of(&state[*skip..]);
+        let kept = search.form.encode(search.system, state, self.written);
+        let hash = hash_of(&kept[*skip..]);
         let before = bucket.estimate;
-        let estimate = match pool.look(state, hash) {
+        let estimate = match pool.look(kept, hash) {
             Some(known) if !known.yields_to(total, self.mark) => return Flow::Continue(()),
             Some(known) if known.bucket.length == total => {
                 // An edge of no steps may be one of a circle, and must not lead back.
@@ -215,7 +219,7 @@ impl<S: System> Sink for Successors<'_, '_, '_, S> {
             _ => search.guide().estimate(state, Way { before, steps }, self.room),
         };
         let next = Bucket { length: total, estimate };
-        match pool.reach(state, hash, next, self.mark) {
+        match pool.reach(kept, hash, next, self.mark) {
             Ok(false) => {}
             Ok(true) => {
                 self.touched.insert(next);

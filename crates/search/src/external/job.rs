@@ -15,6 +15,7 @@ use spinward_guide::Room;
 use spinward_machine::System;
 
 use super::Search;
+use super::form::Written;
 use super::pool::{Address, Bucket, Sorted};
 use super::shelf::Part;
 use crate::limits::{Limit, Watch};
@@ -41,6 +42,9 @@ pub(super) struct Hand<S: System> {
     pub scratch: S::Scratch,
     pub room: Room,
     pub batch: Batch,
+    /// The state that is expanded, and a successor as it is kept.
+    pub state: Written,
+    pub successor: Written,
     /// A state of the pool, or the key of the one before.
     pub key: Vec<u8>,
 }
@@ -51,12 +55,14 @@ impl<S: System> Hand<S> {
             scratch: system.scratch(),
             room: Room::default(),
             batch: Batch::default(),
+            state: Written::default(),
+            successor: Written::default(),
             key: Vec::new(),
         }
     }
 }
 
-/// States that are expanded together.
+/// States that are expanded together, as they are kept.
 #[derive(Default)]
 pub(super) struct Batch {
     pub bytes: Vec<u8>,

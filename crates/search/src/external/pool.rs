@@ -173,6 +173,8 @@ pub(super) struct Pool {
     /// Bytes that the young may use before some must go.
     crowded: u64,
     memory: Memory,
+    /// Whether more may be in use for a while.
+    overdraws: bool,
     /// Bytes at the beginning of a state that do not tell it from others.
     skip: usize,
 }
@@ -188,6 +190,7 @@ impl Pool {
             used: AtomicU64::new(0),
             crowded: bytes / 8 * 7,
             memory: Memory::new(Some(bytes)),
+            overdraws: false,
             skip,
         }
     }
@@ -200,6 +203,11 @@ impl Pool {
     /// What its memory is taken from.
     pub fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// Whether there is room for half as many states as there may be.
+    pub fn is_half_empty(&self) -> bool {
+        self.used.load(Ordering::Relaxed) < self.crowded / 2
     }
 
     /// Whether some states should go.
@@ -217,7 +225,11 @@ impl Pool {
     }
 
     fn take(&self, shard: &mut Shard, bytes: usize) -> Result<(), Limit> {
-        self.memory.take(bytes as u64)?;
+        if self.overdraws {
+            self.memory.budget().overdraw(bytes as u64);
+        } else {
+            self.memory.take(bytes as u64)?;
+        }
         shard.taken += bytes as u64;
         self.used.fetch_add(bytes as u64, Ordering::Relaxed);
         Ok(())
@@ -411,24 +423,47 @@ impl Pool {
             (0..self.young.len() as u32).map(|number| self.shard(number)).collect();
         let shards: Vec<&Shard> = guards.iter().map(|guard| &**guard).collect();
         let key = |at: Address| &shards[at.shard as usize].entry(at.spot).state[self.skip..];
-        let Some(first) = all.first().map(|it| key(it.at)) else { return };
-        let mut common = first.len();
-        for it in &*all {
-            let other = key(it.at);
-            let same = first.iter().zip(other).take(common).take_while(|(a, b)| a == b).count();
-            common = common.min(same);
+        sort(all, threads, &key);
+    }
+
+    /// Calls with all states that are not old.
+    pub fn each(&self, mut call: impl FnMut(Entry<'_>)) {
+        for number in 0..self.young.len() as u32 {
+            let shard = self.shard(number);
+            shard.all().for_each(|spot| call(shard.entry(spot)));
         }
-        for it in all.iter_mut() {
-            let key = &key(it.at)[common..];
-            let mut prefix = [0; 8];
-            let bytes = key.len().min(8);
-            prefix[..bytes].copy_from_slice(&key[..bytes]);
-            it.prefix = u64::from_be_bytes(prefix);
+    }
+
+    /// Writes all states otherwise, in less room. None may be old.
+    pub fn rewrite(&mut self, mut write: impl FnMut(&[u8], &mut Vec<u8>)) {
+        debug_assert!(self.old.is_empty());
+        let shards = self.young.len();
+        let young =
+            std::mem::replace(&mut self.young, (0..shards).map(|_| Mutex::default()).collect());
+        let mut state = Vec::new();
+        // Tables take as much as before, and are filled otherwise.
+        self.overdraws = true;
+        for shard in young {
+            let mut before = shard.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let bytes = before.taken as usize;
+            self.give_back(&mut before, bytes);
+            for spot in before.all() {
+                let Entry { state: was, bucket, mark, is_closed, is_counted, .. } =
+                    before.entry(spot);
+                state.clear();
+                write(was, &mut state);
+                let flags = [(is_closed, CLOSED), (is_counted, COUNTED)];
+                let flags = flags.iter().map(|&(is, flag)| if is { flag } else { 0 }).sum();
+                let (number, part) = self.place(hash_of(&state));
+                let shard = &mut *self.shard(number);
+                self.append(shard, &state, part, bucket, mark, flags)
+                    .and_then(
+                        |spot| if is_closed { Ok(()) } else { self.list(shard, bucket, spot) },
+                    )
+                    .expect("there is as much room as it takes");
+            }
         }
-        let order = |a: &Sorted<G>, b: &Sorted<G>| {
-            (a.group, a.prefix).cmp(&(b.group, b.prefix)).then_with(|| key(a.at).cmp(key(b.at)))
-        };
-        sort_by(all, threads, &order);
+        self.overdraws = false;
     }
 
     /// Lets go of states after all that were not on disk were written there.
@@ -462,35 +497,86 @@ impl Pool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sorted<G> {
     pub group: G,
-    /// The first bytes in which keys differ.
-    prefix: u64,
     pub at: Address,
+    /// Some bytes of its key, behind those that others have too.
+    bytes: u64,
 }
 
 impl<G> Sorted<G> {
     pub fn new(group: G, at: Address) -> Self {
-        Self { group, prefix: 0, at }
+        Self { group, bytes: 0, at }
     }
 }
 
+/// As few states are sorted by one thread, and so few by comparing them.
+const ALONE: usize = 1 << 13;
+const FEW: usize = 8;
+
 /// Sorts on all threads: each takes a part whose elements are all before those of the next.
-fn sort_by<T: Send>(
-    all: &mut [T],
+fn sort<'k, G: Ord + Copy + Send>(
+    all: &mut [Sorted<G>],
     threads: usize,
-    order: &(impl Fn(&T, &T) -> std::cmp::Ordering + Sync),
+    key: &(impl Fn(Address) -> &'k [u8] + Sync),
 ) {
-    const ALONE: usize = 1 << 13;
     if threads < 2 || all.len() < ALONE {
-        all.sort_unstable_by(order);
+        sort_alone(all, key);
         return;
     }
+    let order =
+        |a: &Sorted<G>, b: &Sorted<G>| a.group.cmp(&b.group).then_with(|| key(a.at).cmp(key(b.at)));
     let share = threads / 2;
     let middle = all.len() / 2;
     let (before, _, after) = all.select_nth_unstable_by(middle, order);
     std::thread::scope(|scope| {
-        scope.spawn(|| sort_by(before, share, order));
-        sort_by(after, threads - share, order);
+        scope.spawn(|| sort(before, share, key));
+        sort(after, threads - share, key);
     });
+}
+
+/// Sorts by some bytes of the keys, then what is alike in these by the next ones: so keys, which may be anywhere in
+/// memory, are looked at some times only, not at each comparison.
+fn sort_alone<'k, G: Ord + Copy>(all: &mut [Sorted<G>], key: &impl Fn(Address) -> &'k [u8]) {
+    all.sort_unstable_by_key(|it| it.group);
+    let mut alike = Vec::new();
+    push_alike(all, 0, 0, |it| it.group, &mut alike);
+    while let Some((start, end, known)) = alike.pop() {
+        let part = &mut all[start..end];
+        let first = key(part[0].at);
+        let mut common = first.len();
+        let mut shortest = first.len();
+        for it in &*part {
+            let other = key(it.at);
+            let bytes = first[known..common].iter().zip(&other[known..]);
+            common = known + bytes.take_while(|(a, b)| a == b).count();
+            shortest = shortest.min(other.len());
+        }
+        if part.len() <= FEW || shortest < common + size_of::<u64>() {
+            part.sort_unstable_by_key(|it| &key(it.at)[common..]);
+            continue;
+        }
+        for it in &mut *part {
+            let bytes = key(it.at)[common..].first_chunk().expect("no key is shorter");
+            it.bytes = u64::from_be_bytes(*bytes);
+        }
+        part.sort_unstable_by_key(|it| it.bytes);
+        push_alike(part, start, common + size_of::<u64>(), |it| it.bytes, &mut alike);
+    }
+}
+
+/// Lists the parts in which several states are alike, of states that begin there and in which so many bytes are known.
+fn push_alike<G, K: PartialEq>(
+    all: &[Sorted<G>],
+    mut start: usize,
+    known: usize,
+    by: impl Fn(&Sorted<G>) -> K,
+    alike: &mut Vec<(usize, usize, usize)>,
+) {
+    for part in all.chunk_by(|one, other| by(one) == by(other)) {
+        if part.len() > 1 {
+            alike.push((start, start + part.len(), known));
+        }
+        start += part.len();
+    }
 }
 
 /// Some bits of the hash of a state, by which it is told from most others.
@@ -506,6 +592,38 @@ pub(super) fn hash_of(key: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sorting_is_by_group_and_key() {
+        let pool = Pool::new(1 << 24, 0);
+        let bucket = Bucket { length: 0, estimate: 0 };
+        let mut all = Vec::new();
+        let mut keys = Vec::new();
+        let mut seed = 1_u64;
+        for _ in 0..40_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Of several lengths, one the beginning of another, and much alike.
+            let mut key = vec![1; (seed >> 60) as usize];
+            key.extend_from_slice(&[seed.to_le_bytes()[5] & 3, 0, 0, 0, 0, 0, 0, 0, 0]);
+            key.extend_from_slice(&seed.to_be_bytes()[..(seed >> 40) as usize % 4]);
+            let hash = hash_of(&key);
+            if pool.reach(&key, hash, bucket, 0) == Ok(true) {
+                keys.push(((seed >> 50) & 1, key));
+            }
+        }
+        for (group, key) in &keys {
+            let (shard, part) = pool.place(hash_of(key));
+            let spot = pool.shard(shard).find(key, part, 0).unwrap();
+            all.push(Sorted::new(*group, Address { shard, spot }));
+        }
+        keys.sort();
+        for threads in 1..4 {
+            all.reverse();
+            pool.sort(&mut all, threads);
+            let sorted = all.iter().map(|it| pool.with(it.at, |at| (it.group, at.state.to_vec())));
+            assert!(sorted.eq(keys.iter().cloned()));
+        }
+    }
 
     #[test]
     fn a_state_is_as_the_best_run_leaves_it() {

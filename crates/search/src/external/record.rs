@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 use spinward_disk::{Error, Faults, Folder};
 use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_store::{Learner, Live};
 
+use super::form::Form;
 use super::pool::Bucket;
 use super::shelf::{MANIFEST, Runs};
 use super::{Notes, Origin, Search, Stages};
@@ -20,6 +22,8 @@ struct Manifest {
     initial: Vec<u8>,
     /// What the numbers in states stand for.
     names: Vec<u8>,
+    /// The form in which states are kept, if not as they are.
+    form: Option<Live>,
     counts: Counts,
     removed: u64,
     least: u32,
@@ -61,6 +65,7 @@ impl<S: System> Search<'_, S> {
             Manifest {
                 initial: self.initial.clone(),
                 names: self.system.names(),
+                form: self.form.known(),
                 counts: notes.counts,
                 removed: notes.removed,
                 least: notes.range.least,
@@ -91,6 +96,11 @@ impl<S: System> Search<'_, S> {
         if manifest.initial != self.initial || !self.system.adopt(&manifest.names) {
             return Err(misfit("it is of another model, or was made by another version"));
         }
+        let form = manifest.form.map(|known| {
+            let learner = Learner::from_known(known);
+            learner.map(|it| Form::new(&it)).ok_or_else(|| misfit("it has an impossible form"))
+        });
+        let form = form.transpose()?.unwrap_or_default();
         let mut findings = Vec::new();
         for finding in manifest.findings {
             let Finding { state, length, estimate, mark, by, nth, occurrences } = finding;
@@ -100,6 +110,7 @@ impl<S: System> Search<'_, S> {
             let bucket = Bucket { length, estimate };
             findings.push((violation, Origin { state, bucket, mark, by, nth }, occurrences));
         }
+        self.form = form;
         self.shelf.restore(manifest.runs)?;
         self.shelf.peak = self.shelf.peak.max(manifest.peak);
         self.bound.store(manifest.longest, Ordering::Relaxed);

@@ -21,11 +21,16 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use spinward_disk::{Cursor, Error, Folder, Merge, NewFile, Record, Run, RunWriter, Section};
 
-use super::pool::{Bucket, Entry, Pool, Sorted};
-use crate::limits::MAX_LENGTH;
+use super::filter::Filter;
+use super::job::Why;
+use super::pool::{Bucket, Entry, Pool, Sorted, hash_of};
+use crate::limits::{Limit, MAX_LENGTH};
 
 /// The name of the manifest.
 pub(super) const MANIFEST: &str = "search.json";
+
+/// The part of the memory in which it is known which states were not expanded.
+const FILTER_SHARE: u64 = 16;
 
 /// So many runs of one size are merged into one.
 const FAN_IN: usize = 4;
@@ -139,6 +144,8 @@ pub(super) struct Shelf {
     /// Whether only states of the same estimate can be the same.
     by_estimate: bool,
     closed: BTreeMap<u32, Vec<Arc<Run>>>,
+    /// The states in these, if there is memory for that.
+    filter: Option<Filter>,
     waiting: BTreeMap<Bucket, Vec<Part>>,
     /// The sizes of all files that are in use.
     files: BTreeMap<u64, u64>,
@@ -163,6 +170,7 @@ impl Shelf {
             ahead,
             by_estimate,
             closed: BTreeMap::new(),
+            filter: None,
             waiting: BTreeMap::new(),
             files: BTreeMap::new(),
             next: 0,
@@ -209,7 +217,42 @@ impl Shelf {
     pub fn memory(&self) -> u64 {
         let closed = self.closed.values().flatten().map(|run| run.memory());
         let waiting = self.waiting.values().flatten().map(|part| part.run.memory());
-        closed.chain(waiting).sum()
+        closed.chain(waiting).sum::<u64>() + self.filter.as_ref().map_or(0, Filter::bytes)
+    }
+
+    /// From now on it is known in memory of most states that they were not expanded, with a part of so many bytes.
+    pub fn begin_filter(&mut self, memory: Option<u64>) {
+        if let Some(bytes) = memory
+            && self.filter.is_none()
+        {
+            self.filter = Some(Filter::new(bytes / FILTER_SHARE));
+        }
+    }
+
+    /// Takes note of the states that were expanded before. Now and then it is asked whether to go on.
+    pub fn fill_filter(&mut self, go_on: impl Fn() -> Result<(), Limit>) -> Result<(), Why> {
+        let Self { filter: Some(filter), closed, folder, ahead, skip, .. } = self else {
+            return Ok(());
+        };
+        for run in closed.values().flatten() {
+            let mut cursor = Cursor::new(folder, run, *ahead);
+            cursor.advance().map_err(Why::Disk)?;
+            let mut states = 0_u32;
+            while let Some(record) = cursor.record() {
+                filter.add(hash_of(&record.state[*skip..]));
+                cursor.advance().map_err(Why::Disk)?;
+                states = states.wrapping_add(1);
+                if states.is_multiple_of(1 << 12) {
+                    go_on().map_err(Why::Limit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a state whose key has this hash may have been expanded.
+    pub fn may_have(&self, hash: u64) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.may_have(hash))
     }
 
     /// How many states wait, if none waits twice.
@@ -344,15 +387,29 @@ impl Shelf {
             let waiting = (!entry.is_closed).then_some(Group::Waiting(entry.bucket));
             closed.into_iter().chain(waiting)
         };
-        let sorted = pool.sorted(threads, groups);
+        // There are few of them, and what is sorted takes less room with their numbers.
+        let mut all = BTreeSet::new();
+        pool.each(|entry| all.extend(groups(&entry)));
+        let all: Vec<Group> = all.into_iter().collect();
+        let numbers = |entry: &Entry<'_>| {
+            groups(entry).map(|group| all.partition_point(|other| *other < group) as u32)
+        };
+        let sorted = pool.sorted(threads, numbers);
         let mut buckets = Vec::new();
         if !sorted.is_empty() {
             let skip = self.skip;
+            let mut filter = self.filter.take();
             let runs = self.write_file(|file| {
                 let groups = sorted.chunk_by(|one, other| one.group == other.group);
-                let runs = groups.map(|states| write_group(file, pool, states, skip));
+                let write = |states: &[Sorted<u32>]| {
+                    let group = all[states[0].group as usize];
+                    Ok((group, write_group(file, pool, group, states, skip, filter.as_mut())?))
+                };
+                let runs = groups.map(write);
                 runs.collect::<Result<Vec<_>, _>>()
-            })?;
+            });
+            self.filter = filter;
+            let runs = runs?;
             for (group, run) in runs {
                 let Some(run) = run.map(Arc::new) else { continue };
                 match group {
@@ -436,22 +493,26 @@ impl Shelf {
 fn write_group(
     file: &mut NewFile<'_>,
     pool: &Pool,
-    states: &[Sorted<Group>],
+    group: Group,
+    states: &[Sorted<u32>],
     skip: usize,
-) -> Result<(Group, Option<Run>), Error> {
-    let group = states[0].group;
+    mut filter: Option<&mut Filter>,
+) -> Result<Option<Run>, Error> {
     let is_closed = matches!(group, Group::Closed(_));
     let mut writer = RunWriter::new(file, skip);
     for it in states {
         pool.with(it.at, |entry| {
             // One that waits once more was expanded after a longer run, and must not count again.
             let again = is_closed && !entry.is_closed;
+            if let Some(filter) = filter.as_mut().filter(|_| is_closed) {
+                filter.add(hash_of(&entry.state[skip..]));
+            }
             let length = if again { MAX_LENGTH } else { entry.bucket.length };
             let number = number(length, entry.is_counted);
             writer.push(Record { state: entry.state, number, mark: entry.mark })
         })?;
     }
-    Ok((group, writer.finish()?))
+    writer.finish()
 }
 
 #[cfg(test)]

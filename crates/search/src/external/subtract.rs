@@ -79,7 +79,7 @@ impl<S: System> Worker<'_, '_, S> {
             });
             counted |= looked.is_some_and(|it| it.is_closed || it.is_counted);
             let mut length_on_disk = None;
-            if !is_known {
+            if !is_known && shelf.may_have(hash) {
                 for cursor in &mut closed {
                     cursor.seek(own).map_err(Why::Disk)?;
                     if cursor.key() == Some(own) {

@@ -16,7 +16,7 @@ const STEPS: u32 = 128;
 const SUCCESSORS: u32 = 1 << 12;
 
 /// Calls with states that can be reached. Before each step it is asked whether to go on.
-pub(super) fn walk<S: System>(
+pub(crate) fn walk<S: System>(
     system: &S,
     scratch: &mut S::Scratch,
     memory: &Memory,
