@@ -1,5 +1,7 @@
 //! The largest of several estimates.
 //!
+//! Those that do not fit what is checked are left out, which is told, as long as one fits.
+//!
 //! *Properties*: admissible if all of them are, and consistent if all of them are.
 //!
 //! *Cost*: that of all of them.
@@ -18,10 +20,24 @@ pub const ENTRY: Entry = Entry {
     consistent: true,
     build: |subject, argument| {
         let several = parse(argument.unwrap_or_default())?;
-        let guides: Result<Vec<_>, _> = several.iter().map(|it| it.build(subject)).collect();
-        let guides = guides?;
-        let notes = guides.iter().flat_map(|guide| guide.notes()).cloned().collect();
-        Ok(Box::new(Max { guides, notes }))
+        let (mut guides, mut notes, mut misfit) = (Vec::new(), Vec::new(), None);
+        for wanted in &several {
+            match wanted.build(subject) {
+                Ok(guide) => {
+                    notes.extend_from_slice(guide.notes());
+                    guides.push(guide);
+                }
+                Err(Misfit::Property { guide, why }) => {
+                    notes.push(format!("'{NAME}' leaves out the guide '{guide}', which {why}"));
+                    misfit = misfit.or(Some(Misfit::Property { guide, why }));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        match misfit.filter(|_| guides.is_empty()) {
+            Some(misfit) => Err(misfit),
+            None => Ok(Box::new(Max { guides, notes })),
+        }
     },
 };
 

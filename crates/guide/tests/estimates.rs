@@ -239,6 +239,14 @@ fn a_condition_without_a_value_is_a_mistake() {
         let misfit = guide.parse::<Wanted>().unwrap().build(&subject).err().unwrap().to_string();
         assert!(misfit.ends_with("a condition of the formula may have no value"), "{misfit}");
     }
+    // Of several, those count that fit.
+    let build = |text: &str| text.parse::<Wanted>().unwrap().build(&subject);
+    let guide = build("max(dpa,formula)").unwrap();
+    assert!(guide.is_admissible() && guide.is_consistent());
+    let start = "'max' leaves out the guide 'dpa', which does not fit: ";
+    assert!(matches!(guide.notes(), [note] if note.starts_with(start)), "{:?}", guide.notes());
+    assert!(matches!(build("max(dpa,pdb)"), Err(Misfit::Property { guide: "dpa", .. })));
+    assert!(matches!(build("max(formula,dpa(n=1))"), Err(Misfit::Argument { .. })));
 }
 
 /// An image that takes too much of something is given up, or is less exact.

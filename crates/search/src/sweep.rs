@@ -6,7 +6,8 @@
 //! many states nearer than the error: then another sweep, which remembers its way (`retrace.rs`),
 //! or a [depth-first search](crate::dfs) may find a longer run soon. All are tried in turn, each
 //! with ten times as many states as the time before; so none costs much more than the best one
-//! alone, and the answer depends on no clock.
+//! alone, and the answer depends on no clock. What a depth-first search finds may be too long to be read,
+//! so a breadth-first search may then visit as many states as all of them together.
 //!
 //! If one error is enough, guides look for it now and then while the sweep waits, by turns, the longer the more states
 //! there turn out to be (`probe`): an error that is easy to find need not wait until a sweep comes by.
@@ -42,6 +43,15 @@ pub(crate) use walks::walk;
 /// States that a search for a run visits at first, and how many times as many the next time.
 const FIRST_STATES: u64 = 1_000_000;
 const MORE: u64 = 10;
+
+/// Which search comes when, and how many times as many states it visits. The last one only betters the run of the one
+/// before; by then the sweep, which met the error no sooner than `Retraced`, and three more have visited about as many.
+const ROUND: [(Answered, u64); 4] = [
+    (Answered::BreadthFirst, 1),
+    (Answered::Retraced, 1),
+    (Answered::DepthFirst, 1),
+    (Answered::BreadthFirst, 4),
+];
 
 /// Of so many states that a sweep has seen a guide may look at one, and at so many at least; and the part of the free
 /// memory that it may use.
@@ -155,15 +165,18 @@ pub fn sweep<S: System, W: System>(
     let mut limit = None;
     'searches: loop {
         let mut larger = false;
-        for answered in [Answered::BreadthFirst, Answered::Retraced, Answered::DepthFirst] {
-            if answered == Answered::Retraced && request.errors != 1 {
+        for (answered, times) in ROUND {
+            let betters = times > 1;
+            if answered == Answered::Retraced && request.errors != 1
+                || betters && (best.is_none() || request.errors != 1)
+            {
                 continue;
             }
             // What the search before has freed shall not count beside this one.
             trim();
             // A shortest run is what was asked for, however long it takes.
             let bounded = !request.shortest || answered != Answered::BreadthFirst;
-            request.limits.max_states = bounded.then_some(states);
+            request.limits.max_states = bounded.then_some(states.saturating_mul(times));
             request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
             let outcome = match answered {
                 Answered::BreadthFirst if nearest::suits(whole, &request) => {
@@ -175,10 +188,17 @@ pub fn sweep<S: System, W: System>(
             };
             let found = outcome.errors.len();
             runs.extend(outcome.errors.iter().cloned());
-            if found > best.as_ref().map_or(0, |(best, _)| best.errors.len()) {
+            if found > best.as_ref().map_or(0, |(best, _)| best.errors.len())
+                || betters && found > 0
+            {
                 best = Some((outcome.clone(), answered));
             }
             match outcome.stopped {
+                _ if betters => break 'searches,
+                Some(Stopped::Errors)
+                    if answered == Answered::DepthFirst
+                        && request.errors == 1
+                        && limit.is_none() => {}
                 Some(Stopped::Limit(Limit::States)) => larger = true,
                 Some(Stopped::Limit(Limit::Memory)) => limit = Some(Limit::Memory),
                 Some(Stopped::Limit(other)) => {

@@ -178,3 +178,41 @@ fn an_error_that_was_met_is_not_lost() {
     assert_eq!(outcome.errors[0].steps.len(), 108);
     assert!(!outcome.errors[0].shortest);
 }
+
+/// A full tree in which the leaf is wrong that a depth-first search comes to first, and a sweep last.
+struct Tree;
+
+/// Levels above the leaves.
+const LEVELS: u32 = 20;
+
+impl System for Tree {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend(1_u32.to_le_bytes());
+    }
+
+    fn expand(&self, state: &[u8], _: &mut (), sink: &mut dyn Sink) -> Flow {
+        let number = u32::from_le_bytes(state.try_into().unwrap());
+        if number == 1 << LEVELS {
+            sink.violation(Violation::InvalidEndState, &[])?;
+        }
+        for next in [2 * number, 2 * number + 1].into_iter().filter(|it| it >> LEVELS < 2) {
+            sink.successor(&next.to_le_bytes(), &[STEP])?;
+        }
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn a_run_found_depth_first_is_bettered() {
+    let request = Request { threads: 1, errors: 1, ..Request::default() };
+    let (outcome, told) = sweep(&Tree, &Tree, None, &mut (), &request, &mut |_| {});
+    assert_eq!(told.answered, Answered::BreadthFirst);
+    assert_eq!(outcome.errors[0].steps.len(), LEVELS as usize);
+    assert!(outcome.errors[0].shortest);
+    assert!(outcome.counts.states > 1 << LEVELS);
+}
