@@ -275,7 +275,7 @@ impl<'a, S: System> Search<'a, S> {
         let bytes = request.limits.memory.unwrap_or(u64::MAX / 4);
         let is_sure = guide.is_admissible();
         // What is sorted, read and written needs room too, and so do what a guide and an expansion work with.
-        let pool = Pool::new(bytes / 2, skip);
+        let pool = Pool::new(bytes / 8 * 3, skip);
         let ahead = (bytes >> 11).clamp(1 << 14, 1 << 19) as usize;
         let by_estimate = skip == 0 && !(guide.asks_the_way() || guide.remembers());
         let mut search = Self {

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
-use spinward_store::hash;
+use spinward_store::{hash, trim};
 
 use crate::limits::{Limit, Memory};
 
@@ -402,7 +402,14 @@ impl Pool {
         threads: usize,
         groups: impl Fn(&Entry<'_>) -> I,
     ) -> Vec<Sorted<G>> {
-        let mut all = Vec::new();
+        let mut count = 0;
+        self.each(|entry| {
+            if !entry.is_saved {
+                count += groups(&entry).into_iter().count();
+            }
+        });
+        // No more than that, as there may be little memory left.
+        let mut all = Vec::with_capacity(count);
         for number in 0..self.young.len() as u32 {
             let shard = self.shard(number);
             for spot in shard.all() {
@@ -464,6 +471,8 @@ impl Pool {
             }
         }
         self.overdraws = false;
+        // What was freed shall not count beside what comes.
+        trim();
     }
 
     /// Lets go of states after all that were not on disk were written there.
@@ -490,6 +499,8 @@ impl Pool {
             self.old = Vec::new();
         }
         self.crowded = limit / 16 * 7;
+        // Each thread has memory of its own from the allocator; what one has freed another would not use again.
+        trim();
     }
 }
 
