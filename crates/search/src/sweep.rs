@@ -18,6 +18,7 @@
 mod all_states;
 mod form;
 mod known;
+mod lessons;
 mod nearest;
 mod remembered;
 mod retrace;

@@ -125,6 +125,7 @@ struct Piece {
 }
 
 /// What there is to learn about an actor.
+#[derive(Clone, Copy)]
 pub enum Lesson<'a> {
     /// Its changes.
     Changes {
@@ -401,6 +402,19 @@ impl Changes {
             // What is known stays of use, but there is no room for more.
             masked.tables.iter_mut().for_each(|table| table.given_up = true);
         }
+    }
+}
+
+impl Changes {
+    /// Whether there is something to learn about an actor of a key with a mask.
+    pub fn lacks<const W: usize>(&self, mask: usize, key: &[u64; W], actor: usize) -> bool {
+        let Some(Some(masked)) = self.masks.get(mask) else {
+            return false;
+        };
+        let number = masked.table_of(key, actor);
+        let table = &masked.tables[number];
+        let bits = bits_of(key, &masked.pieces.as_chunks::<W>().0[number], gather);
+        !table.given_up && matches!(table.find(bits).count, EMPTY | ONCE)
     }
 }
 
@@ -687,6 +701,15 @@ impl Masked {
         self.bytes() - before
     }
 
+    /// The table in which the changes of an actor are looked for.
+    fn table_of<const W: usize>(&self, key: &[u64; W], actor: usize) -> usize {
+        let mut number = self.actors[actor].table(key, gather);
+        while self.tables[number].is_divided() {
+            number = self.tables[number].parts.table(key, gather);
+        }
+        number
+    }
+
     /// Learns about an actor; how many bytes more that takes.
     fn learn<const W: usize>(
         &mut self,
@@ -696,10 +719,7 @@ impl Masked {
         order: &[Vec<u32>; 2],
         lesson: Lesson<'_>,
     ) -> usize {
-        let mut number = self.actors[actor].table(key, gather);
-        while self.tables[number].is_divided() {
-            number = self.tables[number].parts.table(key, gather);
-        }
+        let number = self.table_of(key, actor);
         let fixed = &self.fixed[number * W..][..W];
         let first_of = |order: &Vec<u32>| {
             let mut bits = order.iter().map(|&byte| {
@@ -928,6 +948,39 @@ mod tests {
         // All but those in which an actor with the number of which too many are known is to act, or has
         // no change.
         assert!(remembered > 100_000, "{remembered}");
+    }
+
+    #[test]
+    fn what_another_has_learned_is_as_good() {
+        let budget = Arc::new(Budget::new(None));
+        let mut learner = Learner::default();
+        let mut seed = 1;
+        (0..10_000).for_each(|_| learner.note(0, &key(&mut seed)));
+        let packing = learner.packing();
+        let mut both = [0, 1].map(|_| Changes::new(&budget, 2, false));
+        both.iter_mut().for_each(|changes| changes.prepare(&packing, 0, &[0..1, 4..5]));
+        let mut told = 0;
+        for _ in 0..2_000 {
+            let key = key(&mut seed);
+            let form = written(&packing, &key);
+            for actor in 0..2 {
+                let lacking = both.each_ref().map(|changes| changes.lacks(0, &form, actor));
+                assert_eq!(lacking[0], lacking[1]);
+                if lacking[0] {
+                    told += 1;
+                    for changes in &mut both {
+                        learn(changes, &packing, &key, actor, act(&key, actor));
+                    }
+                }
+            }
+            // Only the other one is asked.
+            let mut found = Found { credit: 0, ..Found::default() };
+            assert_eq!(both[1].look(0, &form, &mut found), Look::Done);
+            for actor in (0..2).filter(|actor| !found.unknown.contains(actor)) {
+                assert!(!both[1].lacks(0, &form, actor));
+            }
+        }
+        assert!((200..4_000).contains(&told), "{told}");
     }
 
     const ACTORS: usize = 3;

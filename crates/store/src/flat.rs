@@ -39,6 +39,9 @@ const SEGMENT: usize = 1 << 12;
 /// For how many keys waits for memory overlap.
 const TOGETHER: usize = 32;
 
+/// Before so many groups of these are looked up, they are asked for themselves: another processor may have made them.
+const AHEAD: usize = 3;
+
 /// Bytes in a line of the cache.
 const LINE: usize = 64;
 
@@ -200,8 +203,14 @@ impl Flat {
         let [mut now, mut later] = [[Spot::default(); TOGETHER]; 2];
         let groups = || keys.chunks(TOGETHER).zip(hashes.chunks(TOGETHER));
         let next = groups().skip(1).map(|(_, hashes)| hashes).chain([&[][..]]);
+        let ask_for = |group: usize| {
+            ask_for(keys, group);
+            ask_for(hashes, group);
+        };
+        (0..AHEAD).for_each(ask_for);
         self.class(bytes).locate_all(hashes, &mut now);
         for (group, ((keys, hashes), next)) in groups().zip(next).enumerate() {
+            ask_for(group + AHEAD);
             let class = self.class(bytes);
             for (&hash, &spot) in hashes.iter().zip(&now) {
                 let segment = &class.segments[spot.segment as usize];
@@ -456,6 +465,19 @@ impl Drop for Flat {
         self.large.clear();
         self.free.clear();
         self.budget.give_back(self.taken);
+    }
+}
+
+/// Brings a group of elements of a list into the cache, if there is one of that number.
+#[inline(always)]
+fn ask_for<T>(list: &[T], group: usize) {
+    let end = list.len().min((group + 1) * TOGETHER);
+    let group = list.get(group * TOGETHER..end).unwrap_or_default();
+    let lines = group.as_ptr_range();
+    let mut line = lines.start.cast::<u8>();
+    while line < lines.end.cast() {
+        prefetch(line);
+        line = line.wrapping_add(LINE);
     }
 }
 

@@ -30,16 +30,13 @@ use spinward_store::{Changed, Flat, Key, Look, Packets};
 
 use super::form::Form;
 use super::known::{Fresh, Known};
-use super::remembered::{Moves, Remembered};
+use super::remembered::{MAX_WORDS, Moves, Remembered};
 use super::walks::walk;
 use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
 
 /// How many states are expanded together.
 pub(super) const BATCH: usize = 64;
-
-/// Words of packed states whose moves are remembered, at most.
-const MAX_WORDS: usize = 8;
 
 /// Room for so many successors that are not looked up yet.
 const SUCCESSORS: usize = 512;
@@ -116,8 +113,11 @@ pub(super) fn sweep<S: System, F: Form>(
         counts_errors: request.errors == 0,
         told: (0..threads).map(|_| Told::default()).collect(),
     };
-    let mut workers: Vec<_> =
-        (0..threads).map(|number| Worker::new(&shared, number, form())).collect();
+    let remembered = Remembered::for_threads(threads, &memory, system.reduces());
+    let mut workers: Vec<_> = remembered
+        .enumerate()
+        .map(|(number, remembered)| Worker::new(&shared, number, form(), remembered))
+        .collect();
     let stopped = run(&shared, &mut workers, scratch, probe, &mut watch).err();
     if reserved {
         memory.give_back(reserve);
@@ -471,7 +471,7 @@ struct Worker<'s, 'a, S, F> {
 }
 
 impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
-    fn new(shared: &'s Shared<'a, S>, number: usize, form: F) -> Self {
+    fn new(shared: &'s Shared<'a, S>, number: usize, form: F, remembered: Remembered) -> Self {
         let memory = &shared.memory;
         Self {
             shared,
@@ -479,7 +479,7 @@ impl<'s, 'a, S: System, F: Form> Worker<'s, 'a, S, F> {
             active: true,
             known: Known::new(form, memory),
             state: Vec::new(),
-            remembered: Remembered::new(memory, shared.inboxes.len(), shared.system.reduces()),
+            remembered,
             unknown: Vec::new(),
             made: Packets::new(memory.budget()),
             packets: shared.inboxes.iter().map(|_| Packets::new(memory.budget())).collect(),

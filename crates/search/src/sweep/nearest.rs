@@ -37,6 +37,7 @@ use spinward_store::{Flat, Spot};
 
 use super::all_states::affordable;
 use super::form::{Form, Packed, Renewal};
+use super::remembered::Remembered;
 use crate::buffer::Buffer;
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, MAX_LENGTH, Memory, Watch, longer};
@@ -130,11 +131,12 @@ impl<'a, S: System> Nearest<'a, S> {
         let threads = affordable(request.threads, memory);
         let reserve = (memory.budget().limit() / RESERVE_SHARE).min(RESERVE);
         let reserve = reserve + HELPER_BYTES * (threads as u64 - 1);
-        let expander = || Expander::new(system, watch.clock(), threads, memory);
-        let helper = |_| {
-            let (expander, scratch) = (expander(), system.scratch());
-            Helper { expander, scratch, places: HashSet::new() }
-        };
+        let remembered = Remembered::for_threads(threads, memory, system.reduces());
+        let mut expanders =
+            remembered.map(|remembered| Expander::new(system, watch.clock(), remembered, memory));
+        let expander = expanders.next().expect("there is at least one thread");
+        let helper =
+            |expander| Helper { expander, scratch: system.scratch(), places: HashSet::new() };
         Self {
             system,
             set: Flat::new(Packed::<S>::DENSITY, memory.budget()),
@@ -144,8 +146,8 @@ impl<'a, S: System> Nearest<'a, S> {
             end: 0,
             levels: Buffer::new(memory),
             far: BTreeMap::new(),
-            expander: expander(),
-            helpers: (1..threads).map(helper).collect(),
+            expander,
+            helpers: expanders.map(helper).collect(),
             spare: Vec::new(),
             counts: Counts { transitions: 1, ..Counts::default() },
             findings: Findings::new(),

@@ -4,10 +4,16 @@
 //! depends on is learned when it is made for the second time; from then on successors are had from
 //! packed states as they are, without unpacking them.
 
+use std::sync::Arc;
+
 use spinward_machine::{Actor, Footprint, System};
 use spinward_store::{Changed, Changes, Found, Key, Lesson, Look, Packing};
 
+use super::lessons::{Lessons, Told};
 use crate::limits::{Limit, Memory};
+
+/// Words of packed states whose moves are remembered, at most.
+pub(super) const MAX_WORDS: usize = 8;
 
 /// So many states packed with a mask come before their moves are remembered.
 const OFTEN: u8 = 16;
@@ -18,6 +24,9 @@ const EFFORT: usize = 128;
 /// What a thread remembers of the moves of actors.
 pub(super) struct Remembered {
     changes: Changes,
+    /// What it tells other threads, and they tell it.
+    lessons: Arc<Lessons>,
+    number: usize,
     /// How often all states had been given another form when it was learned.
     renewals: u64,
     found: Found,
@@ -39,10 +48,26 @@ pub(super) struct Moves<'a> {
 }
 
 impl Remembered {
-    /// For one of so many threads; if it `reduces`, actors move alone that may.
-    pub fn new(memory: &Memory, threads: usize, reduces: bool) -> Self {
+    /// For each of so many threads; if they `reduce`, actors move alone that may.
+    pub fn for_threads(
+        threads: usize,
+        memory: &Memory,
+        reduce: bool,
+    ) -> impl Iterator<Item = Self> + use<> {
+        let (lessons, memory) = (Arc::new(Lessons::new(threads, memory)), memory.clone());
+        (0..threads).map(move |number| Self::new(&memory, &lessons, (number, threads), reduce))
+    }
+
+    fn new(
+        memory: &Memory,
+        lessons: &Arc<Lessons>,
+        (number, threads): (usize, usize),
+        reduces: bool,
+    ) -> Self {
         Self {
             changes: Changes::new(memory.budget(), threads, reduces),
+            lessons: lessons.clone(),
+            number,
             renewals: 0,
             found: Found::default(),
             seen: Vec::new(),
@@ -66,6 +91,9 @@ impl Remembered {
             self.renewals = renewals;
             self.changes.forget();
             self.seen.clear();
+        }
+        if let Some(told) = self.lessons.take(self.number) {
+            told.iter().for_each(|told| self.hear(told));
         }
         // Where the moves of one actor cannot be told without those of the others, to learn them costs less.
         self.found.eager = !system.expands_some();
@@ -159,6 +187,32 @@ impl Remembered {
         Ok(all)
     }
 
+    /// Learns what another thread has learned.
+    #[cold]
+    fn hear(&mut self, told: &Told) {
+        match told.form.len() {
+            1 => self.hear_form::<1>(told),
+            2 => self.hear_form::<2>(told),
+            3 => self.hear_form::<3>(told),
+            4 => self.hear_form::<4>(told),
+            5 => self.hear_form::<5>(told),
+            6 => self.hear_form::<6>(told),
+            7 => self.hear_form::<7>(told),
+            MAX_WORDS => self.hear_form::<MAX_WORDS>(told),
+            _ => {}
+        }
+    }
+
+    fn hear_form<const W: usize>(&mut self, told: &Told) {
+        let &Told { renewals, mask, actor, ref form, ref depends, ref order, .. } = told;
+        if let Some(form) = form.first_chunk::<W>()
+            && renewals == self.renewals
+            && self.changes.lacks(mask, form, actor)
+        {
+            self.changes.learn(mask, form, actor, (depends, order), told.lesson());
+        }
+    }
+
     #[cold]
     fn learn<S: System, const W: usize>(
         &mut self,
@@ -169,7 +223,7 @@ impl Remembered {
         actor: usize,
         scratch: &mut S::Scratch,
     ) {
-        let Self { changes, found, footprint, state, written, list, .. } = self;
+        let Self { changes, lessons, found, footprint, state, written, list, .. } = self;
         packing.read(form, state);
         let known = system.footprint(state, actor, scratch, footprint);
         let Footprint { read, order, states, written: changed, lengths, effort, alone } = footprint;
@@ -190,6 +244,8 @@ impl Remembered {
             Actor::Known | Actor::Unknown => Lesson::Unknown,
             Actor::Wrong => Lesson::Wrong,
         };
-        changes.learn(mask, form, actor, (&packing.bits(mask, read), order), lesson);
+        let depends = (&packing.bits(mask, read)[..], &*order);
+        lessons.tell(self.number, (self.renewals, mask, form), actor, depends, lesson);
+        changes.learn(mask, form, actor, depends, lesson);
     }
 }

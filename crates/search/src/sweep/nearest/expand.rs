@@ -116,13 +116,12 @@ pub(super) struct Expander<'a, S> {
 }
 
 impl<'a, S: System> Expander<'a, S> {
-    /// For one of so many threads.
-    pub fn new(system: &'a S, clock: Clock<'a>, threads: usize, memory: &Memory) -> Self {
+    pub fn new(system: &'a S, clock: Clock<'a>, remembered: Remembered, memory: &Memory) -> Self {
         Self {
             system,
             clock,
             form: Packed::new(system),
-            remembered: Remembered::new(memory, threads, system.reduces()),
+            remembered,
             renewals: 0,
             memory: memory.clone(),
             state: Vec::new(),
