@@ -33,6 +33,11 @@ pub enum Refine {
 /// The part with at most so many states, and by old state the new one.
 pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> (Part, Vec<u32>) {
     let classes = classes(part, bound, costs, refine);
+    (quotient(part, &classes), classes)
+}
+
+/// The part in which states of a class are one.
+pub fn quotient(part: &Part, classes: &[u32]) -> Part {
     let size = classes.iter().max().map_or(0, |it| it + 1);
     let (mut goal, mut still) = (vec![false; size as usize], vec![true; size as usize]);
     for (state, class) in classes.iter().enumerate() {
@@ -50,7 +55,7 @@ pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> (Part, 
     let mut initial: Vec<_> = part.initial.iter().map(class_of).collect();
     initial.sort_unstable();
     initial.dedup();
-    (Part { acts: part.acts, size, initial, goal, still, moves: moves.collect() }, classes)
+    Part { acts: part.acts, size, initial, goal, still, moves: moves.collect() }
 }
 
 /// By state its class, numbered from 0.
