@@ -137,3 +137,42 @@ fn signatures(
     }
     hashes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part with these moves, of which those with label 0 matter to it only.
+    fn collapsed(
+        still: &[bool],
+        moves: &[(Label, Vec<(u32, u32)>)],
+        bound: u32,
+    ) -> Option<Vec<u32>> {
+        let size = still.len();
+        let part = Part {
+            acts: true,
+            size: size as u32,
+            initial: vec![0],
+            goal: vec![true; size],
+            still: still.to_vec(),
+            moves: moves.to_vec(),
+        };
+        collapse(&part, &FxHashSet::from_iter([0]), bound, Patience::default())
+    }
+
+    #[test]
+    fn unseen_moves_are_left_out() {
+        let in_turn = [(0, vec![(0, 1), (2, 0)]), (1, vec![(1, 2)])];
+        assert_eq!(collapsed(&[false; 3], &in_turn, 1), Some(vec![0, 0, 0]));
+        assert_eq!(collapsed(&[false, false, true], &in_turn, 3), Some(vec![0, 0, 1]));
+        let around = [(0, vec![(0, 1), (1, 0), (1, 2)]), (1, vec![(2, 3)]), (2, vec![(3, 0)])];
+        assert_eq!(collapsed(&[false; 4], &around, 2), Some(vec![0, 0, 0, 1]));
+    }
+
+    #[test]
+    fn unseen_choices_are_not() {
+        let moves = [(0, vec![(0, 1), (0, 2)]), (1, vec![(1, 0)]), (2, vec![(2, 0)])];
+        assert_eq!(collapsed(&[false; 3], &moves, 3), Some(vec![0, 1, 2]));
+        assert_eq!(collapsed(&[false; 3], &moves, 2), None);
+    }
+}
