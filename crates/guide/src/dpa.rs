@@ -18,7 +18,7 @@ const NAME: &str = "dpa";
 /// States of a part, if not said otherwise.
 const STATES: u32 = 1000;
 
-const TAKES: &str = "n=STATES (2 or more), order=rank|given|small, refine=near|far";
+const TAKES: &str = "n=STATES (2 or more), order=rank|given|small|outer, refine=near|far";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,

@@ -20,6 +20,7 @@ const ABSTRACTIONS: &[&str] = &[
     "dpa(n=2)",
     "dpa(n=20,order=given,refine=far)",
     "dpa(n=200,order=small)",
+    "dpa(n=30,order=outer)",
     "pdb(n=50)",
     "max(dpa(n=5),fsm-sum)",
 ];

@@ -56,3 +56,16 @@ pub fn reduce(parts: &mut [Option<Part>], of: usize, costs: &[u32]) {
     }
     parts[of] = Some(Part { moves, ..part });
 }
+
+/// The labels of two parts that matter to no other.
+pub fn own(parts: &[Option<Part>], a: usize, b: usize) -> FxHashSet<Label> {
+    let labels = |part: &Option<Part>| -> Vec<Label> {
+        part.iter().flat_map(|it| &it.moves).map(|it| it.0).collect()
+    };
+    let mut own = FxHashSet::from_iter(labels(&parts[a]).into_iter().chain(labels(&parts[b])));
+    let others = parts.iter().enumerate().filter(|it| ![a, b].contains(&it.0));
+    others.flat_map(|it| labels(it.1)).for_each(|label| {
+        own.remove(&label);
+    });
+    own
+}

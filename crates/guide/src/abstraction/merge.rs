@@ -4,9 +4,7 @@
 //! 2006, section 2 (parallel composition) and the first lines of figure 3: only pairs that can be reached, and from
 //! which a goal can be, are kept.
 
-use rustc_hash::FxHashSet;
-
-use super::system::{Label, Part, distances};
+use super::system::{Label, Moves, Part, distances};
 use crate::NEVER;
 
 /// The state of a merged part that there is not: it cannot be reached, or no error can be from there.
@@ -22,37 +20,45 @@ pub fn merge(a: &Part, b: &Part, costs: &[u32], max_moves: usize) -> Option<(Par
         }
     }
     let initial = pairs.known.len();
-    let (of_a, of_b) = (by_state(a), by_state(b));
-    let matters = |part: &Part| part.moves.iter().map(|it| it.0).collect::<FxHashSet<Label>>();
-    let (matters_a, matters_b) = (matters(a), matters(b));
-    let mut edges: Vec<(Label, u32, u32)> = Vec::new();
-    let mut next = 0;
+    let mut labels: Vec<Label> = a.moves.iter().chain(&b.moves).map(|it| it.0).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let (of_a, of_b) = (ByState::new(a, &labels), ByState::new(b, &labels));
+    // By label, in the order in which states were met.
+    let mut moves: Vec<Moves> = vec![Vec::new(); labels.len()];
+    let (mut count, mut next) = (0, 0);
     while let Some(&(x, y)) = pairs.known.get(next) {
         let from = next as u32;
         next += 1;
-        let (own, other) = (&of_a[x as usize], &of_b[y as usize]);
+        let (own, other) = (of_a.moves(x), of_b.moves(y));
         for &(label, to) in own {
-            if matters_b.contains(&label) {
+            if of_b.matters[label as usize] {
                 let first = other.partition_point(|it| it.0 < label);
                 for &(_, also) in other[first..].iter().take_while(|it| it.0 == label) {
-                    edges.push((label, from, pairs.number(to, also)));
+                    moves[label as usize].push((from, pairs.number(to, also)));
+                    count += 1;
                 }
             } else if !b.still[y as usize] {
-                edges.push((label, from, pairs.number(to, y)));
+                moves[label as usize].push((from, pairs.number(to, y)));
+                count += 1;
             }
         }
         if !a.still[x as usize] {
-            for &(label, to) in other.iter().filter(|it| !matters_a.contains(&it.0)) {
-                edges.push((label, from, pairs.number(x, to)));
+            for &(label, to) in other.iter().filter(|it| !of_a.matters[it.0 as usize]) {
+                moves[label as usize].push((from, pairs.number(x, to)));
+                count += 1;
             }
         }
-        if edges.len() > max_moves {
+        if count > max_moves {
             return None;
         }
     }
     let goal: Vec<bool> =
         pairs.known.iter().map(|&(x, y)| a.goal[x as usize] && b.goal[y as usize]).collect();
-    let steps = edges.iter().map(|&(label, from, to)| (from, to, costs[label as usize]));
+    let steps = labels.iter().zip(&moves).flat_map(|(label, moves)| {
+        let cost = costs[*label as usize];
+        moves.iter().map(move |&(from, to)| (from, to, cost))
+    });
     let distances = distances(&goal, steps);
     // Who cannot come to a goal is left out.
     let mut numbers = vec![NOWHERE; goal.len()];
@@ -61,18 +67,16 @@ pub fn merge(a: &Part, b: &Part, costs: &[u32], max_moves: usize) -> Option<(Par
         *number = size;
         size += 1;
     }
-    let mut moves: Vec<(Label, Vec<(u32, u32)>)> =
-        matters_a.union(&matters_b).map(|label| (*label, Vec::new())).collect();
-    moves.sort_unstable_by_key(|it| it.0);
-    edges.sort_unstable();
-    edges.dedup();
-    let mut at = 0;
-    for (label, from, to) in edges {
-        let (from, to) = (numbers[from as usize], numbers[to as usize]);
-        if from != NOWHERE && to != NOWHERE {
-            at += moves[at..].partition_point(|it| it.0 < label);
-            moves[at].1.push((from, to));
+    for moves in &mut moves {
+        // They stay in the order of the states they begin in.
+        moves.retain_mut(|(from, to)| {
+            (*from, *to) = (numbers[*from as usize], numbers[*to as usize]);
+            *from != NOWHERE && *to != NOWHERE
+        });
+        for alike in moves.chunk_by_mut(|one, next| one.0 == next.0) {
+            alike.sort_unstable();
         }
+        moves.dedup();
     }
     let kept = |state: &u32| (*state != NOWHERE).then_some(*state);
     let left = || pairs.known.iter().zip(&numbers).filter(|it| *it.1 != NOWHERE).map(|it| *it.0);
@@ -82,7 +86,7 @@ pub fn merge(a: &Part, b: &Part, costs: &[u32], max_moves: usize) -> Option<(Par
         initial: numbers[..initial].iter().filter_map(kept).collect(),
         goal: left().map(|(x, y)| a.goal[x as usize] && b.goal[y as usize]).collect(),
         still: left().map(|(x, y)| a.still[x as usize] || b.still[y as usize]).collect(),
-        moves,
+        moves: labels.into_iter().zip(moves).collect(),
     };
     let mut table = pairs.numbers;
     for number in table.iter_mut().filter(|it| **it != NOWHERE) {
@@ -114,13 +118,44 @@ impl Pairs {
     }
 }
 
-/// By state: labels and where they lead, sorted.
-fn by_state(part: &Part) -> Vec<Vec<(Label, u32)>> {
-    let mut all = vec![Vec::new(); part.size as usize];
-    for (label, moves) in &part.moves {
-        for &(from, to) in moves {
-            all[from as usize].push((*label, to));
+/// The moves of a part, by the state they begin in.
+struct ByState {
+    /// By label, numbered anew: whether it matters to the part.
+    matters: Vec<bool>,
+    /// Where those of each state end.
+    ends: Vec<u32>,
+    /// Labels, and where they lead, sorted.
+    all: Vec<(u32, u32)>,
+}
+
+impl ByState {
+    /// Its labels are told as their places among these.
+    fn new(part: &Part, labels: &[Label]) -> Self {
+        let mut matters = vec![false; labels.len()];
+        let mut ends = vec![0; part.size as usize + 1];
+        for (from, _) in part.moves.iter().flat_map(|it| &it.1) {
+            ends[*from as usize + 1] += 1;
         }
+        for state in 0..part.size as usize {
+            ends[state + 1] += ends[state];
+        }
+        let mut next = ends.clone();
+        let mut all = vec![(0, 0); ends[part.size as usize] as usize];
+        let mut number = 0;
+        for (label, moves) in &part.moves {
+            number += labels[number..].partition_point(|it| it < label);
+            matters[number] = true;
+            for &(from, to) in moves {
+                let at = &mut next[from as usize];
+                all[*at as usize] = (number as u32, to);
+                *at += 1;
+            }
+        }
+        Self { matters, ends, all }
     }
-    all
+
+    fn moves(&self, state: u32) -> &[(u32, u32)] {
+        let state = state as usize;
+        &self.all[self.ends[state] as usize..self.ends[state + 1] as usize]
+    }
 }

@@ -13,6 +13,7 @@
 //! more than its cost.
 
 mod build;
+mod collapse;
 mod explore;
 mod image;
 mod knowledge;
@@ -25,12 +26,13 @@ mod system;
 mod values;
 mod walk;
 
+use collapse::collapse;
 pub use image::Image;
 use image::Tables;
 pub use knowledge::Local;
 use merge::{NOWHERE, merge};
 use order::Order;
-use shrink::{Refine, shrink};
+use shrink::{Refine, quotient, shrink};
 use system::{Part, System};
 
 use crate::{NEVER, Patience};
@@ -110,9 +112,14 @@ impl Abstraction {
             labels::reduce(&mut parts, part, costs);
         }
         let mut tries = 0;
+        let asked = order::asked(&parts);
         while tries < MAX_TRIES && patience.over().is_none() {
             let is_barred = |a: usize, b: usize| barred.contains(&(numbers[a], numbers[b]));
-            let Some((a, b)) = plan.order.next(&parts, costs, &is_barred) else {
+            let outer = (plan.order == Order::Outer)
+                .then(|| order::outer(&parts, &asked, &is_barred))
+                .flatten();
+            let next = outer.or_else(|| plan.order.next(&parts, costs, &is_barred));
+            let Some((a, b)) = next else {
                 break;
             };
             let (Some(first), Some(second)) = (&parts[a], &parts[b]) else {
@@ -129,10 +136,21 @@ impl Abstraction {
             let both = if too_many { None } else { merge(first, second, costs, max_moves) };
             let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
             let both = both.filter(fits);
-            tries += u32::from(both.is_none() && !too_many);
-            match both {
-                Some((both, mut table)) => {
-                    let (small, classes) = shrink(&both, plan.states, costs, plan.refine);
+            if outer.is_none() {
+                tries += u32::from(both.is_none() && !too_many);
+            }
+            let small = both.and_then(|(both, table)| {
+                let (small, classes) = if outer.is_some() {
+                    let own = labels::own(&parts, a, b);
+                    let classes = collapse(&both, &own, plan.states, patience)?;
+                    (quotient(&both, &classes), classes)
+                } else {
+                    shrink(&both, plan.states, costs, plan.refine)
+                };
+                Some((small, classes, table))
+            });
+            match small {
+                Some((small, classes, mut table)) => {
                     for state in table.iter_mut().filter(|it| **it != NOWHERE) {
                         *state = classes[*state as usize];
                     }
@@ -143,7 +161,9 @@ impl Abstraction {
                     parts[b] = None;
                     labels::reduce(&mut parts, a, costs);
                 }
-                None if plan.whole || size <= 2 => barred.push((numbers[a], numbers[b])),
+                None if plan.whole || size <= 2 || outer.is_some() => {
+                    barred.extend([(numbers[a], numbers[b]), (numbers[b], numbers[a])])
+                }
                 // There is room for it if it is smaller.
                 None => {
                     let part = if larger == a { first } else { second };

@@ -4,6 +4,7 @@
 //! label in a part is the least distance to a goal from where it leads, that of two parts the least rank of a label
 //! that matters to both. Only pairs count of which one at least has a goal.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,6 +21,9 @@ pub enum Order {
     Given,
     /// Those that have the fewest states together.
     Small,
+    /// First those that the goal does not ask about, beginning with parts that one other only has to do with; each time
+    /// they are made as small as they can be for all others. Then by what happens close to an error.
+    Outer,
 }
 
 impl fmt::Display for Order {
@@ -28,6 +32,7 @@ impl fmt::Display for Order {
             Self::Rank => "rank",
             Self::Given => "given",
             Self::Small => "small",
+            Self::Outer => "outer",
         })
     }
 }
@@ -36,7 +41,7 @@ impl FromStr for Order {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Rank, Self::Given, Self::Small]
+        [Self::Rank, Self::Given, Self::Small, Self::Outer]
             .into_iter()
             .find(|it| it.to_string() == text)
             .ok_or(())
@@ -67,13 +72,56 @@ impl Order {
             let rank = shared(&ranks[a], &ranks[b])?;
             let size = u64::from(first.size) * u64::from(second.size);
             let key = match self {
-                Self::Rank => (rank, !second.acts, size),
+                Self::Rank | Self::Outer => (rank, !second.acts, size),
                 Self::Given | Self::Small => (0, false, size),
             };
             Some((key, b, a))
         });
         keys.min().map(|(_, b, a)| (a, b))
     }
+}
+
+/// The next two of the parts without a goal that have to do with each other; of those that a goal asks about none. Parts that
+/// only one other has to do with come first, then the smaller pair.
+pub fn outer(
+    parts: &[Option<Part>],
+    asked: &[bool],
+    is_barred: &dyn Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
+    let mut sharing: BTreeMap<Label, Vec<usize>> = BTreeMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        for (label, _) in part.iter().flat_map(|it| &it.moves) {
+            sharing.entry(*label).or_default().push(number);
+        }
+    }
+    let mut neighbours = vec![BTreeSet::new(); parts.len()];
+    for together in sharing.values() {
+        for &number in together {
+            neighbours[number].extend(together.iter().copied().filter(|it| *it != number));
+        }
+    }
+    let is_outer = |number: usize| {
+        !asked[number] && parts[number].as_ref().is_some_and(|part| !part.has_goal())
+    };
+    let size = |number: usize| parts[number].as_ref().map_or(0, |it| u64::from(it.size));
+    let pairs = (0..parts.len()).filter(|b| is_outer(*b)).flat_map(|b| {
+        let others = neighbours[b].iter().filter(|a| is_outer(**a));
+        others.map(move |&a| (a, b))
+    });
+    let keys = pairs.filter(|(a, b)| !is_barred(*a, *b)).map(|(a, b)| {
+        let meets_others = neighbours[b].len() > 1;
+        (meets_others, size(a) * size(b), a, b)
+    });
+    keys.min().map(|(_, _, a, b)| (a, b))
+}
+
+/// Whether labels of a part matter to one with a goal, by part.
+pub fn asked(parts: &[Option<Part>]) -> Vec<bool> {
+    let labels = |part: &Part| part.moves.iter().map(|it| it.0).collect::<Vec<_>>();
+    let with_goal = parts.iter().flatten().filter(|it| it.has_goal());
+    let asking: BTreeSet<Label> = with_goal.flat_map(labels).collect();
+    let is_asked = |part: &Part| part.moves.iter().any(|it| asking.contains(&it.0));
+    parts.iter().map(|part| part.as_ref().is_some_and(is_asked)).collect()
 }
 
 /// By label that matters to a part: how close to a goal it leads.

@@ -33,6 +33,11 @@ pub enum Refine {
 /// The part with at most so many states, and by old state the new one.
 pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> (Part, Vec<u32>) {
     let classes = classes(part, bound, costs, refine);
+    (quotient(part, &classes), classes)
+}
+
+/// The part in which states of a class are one.
+pub fn quotient(part: &Part, classes: &[u32]) -> Part {
     let size = classes.iter().max().map_or(0, |it| it + 1);
     let (mut goal, mut still) = (vec![false; size as usize], vec![true; size as usize]);
     for (state, class) in classes.iter().enumerate() {
@@ -41,15 +46,16 @@ pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> (Part, 
     }
     let class_of = |state: &u32| classes[*state as usize];
     let moves = part.moves.iter().map(|(label, moves)| {
-        let mut moves: Vec<_> = moves.iter().map(|(a, b)| (class_of(a), class_of(b))).collect();
+        let both = |(a, b): &(u32, u32)| u64::from(class_of(a)) << 32 | u64::from(class_of(b));
+        let mut moves: Vec<u64> = moves.iter().map(both).collect();
         moves.sort_unstable();
         moves.dedup();
-        (*label, moves)
+        (*label, moves.into_iter().map(|it| ((it >> 32) as u32, it as u32)).collect())
     });
     let mut initial: Vec<_> = part.initial.iter().map(class_of).collect();
     initial.sort_unstable();
     initial.dedup();
-    (Part { acts: part.acts, size, initial, goal, still, moves: moves.collect() }, classes)
+    Part { acts: part.acts, size, initial, goal, still, moves: moves.collect() }
 }
 
 /// By state its class, numbered from 0.
@@ -111,10 +117,10 @@ fn split(
 ) -> u32 {
     let first_free = classes.iter().max().map_or(0, |it| it + 1);
     let mut found: FxHashMap<(u32, u64, bool), Vec<u32>> = FxHashMap::default();
-    let mut order = Vec::new();
+    let (mut order, mut reached) = (Vec::new(), Vec::new());
     for &state in states {
-        let key =
-            (classes[state as usize], signature(state, after, classes), still[state as usize]);
+        let at = state as usize;
+        let key = (classes[at], signature(&after[at], classes, &mut reached), still[at]);
         let alike = found.entry(key).or_default();
         if alike.is_empty() {
             order.push(key);
@@ -139,7 +145,9 @@ fn split(
 
 /// By state, its moves.
 fn after(part: &Part) -> Vec<Vec<(Label, u32)>> {
-    let mut after = vec![Vec::new(); part.size as usize];
+    let mut counts = vec![0; part.size as usize];
+    part.moves.iter().flat_map(|it| &it.1).for_each(|(from, _)| counts[*from as usize] += 1);
+    let mut after: Vec<_> = counts.into_iter().map(Vec::with_capacity).collect();
     for (label, moves) in &part.moves {
         moves.iter().for_each(|&(from, to)| after[from as usize].push((*label, to)));
     }
@@ -147,15 +155,13 @@ fn after(part: &Part) -> Vec<Vec<(Label, u32)>> {
 }
 
 /// What tells a state from others of its class. If two that differ have the same, they stay one, which is no harm.
-fn signature(state: u32, after: &[Vec<(Label, u32)>], classes: &[u32]) -> u64 {
-    let moves = after[state as usize].iter();
-    let mut reached: Vec<(Label, u32)> =
-        moves.map(|&(label, to)| (label, classes[to as usize])).collect();
+fn signature(moves: &[(Label, u32)], classes: &[u32], reached: &mut Vec<u64>) -> u64 {
+    reached.clear();
+    let class_of = |to: u32| u64::from(classes[to as usize]);
+    reached.extend(moves.iter().map(|&(label, to)| u64::from(label) << 32 | class_of(to)));
     reached.sort_unstable();
     reached.dedup();
     let mut hasher = FxHasher::default();
-    for (label, class) in reached {
-        hasher.write_u64(u64::from(label) << 32 | u64::from(class));
-    }
+    reached.iter().for_each(|it| hasher.write_u64(*it));
     hasher.finish()
 }

@@ -3,9 +3,6 @@
 //! Each part is a small automaton. What happens is a *label*: every part to which it matters makes one of its
 //! moves for it, and all others stay as they are, unless one is in a state in which it lets nothing else happen. An error is where all parts are in one of their goals.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::NEVER;
 
 /// The number of a label.
@@ -53,24 +50,42 @@ impl Part {
     }
 }
 
-/// How far each state is from a goal, by edges with costs.
-pub fn distances(goal: &[bool], edges: impl Iterator<Item = (u32, u32, u32)>) -> Vec<u32> {
-    let mut before = vec![Vec::new(); goal.len()];
+/// How far each state is from a goal, by edges with costs, which are small.
+pub fn distances(goal: &[bool], edges: impl Iterator<Item = (u32, u32, u32)> + Clone) -> Vec<u32> {
+    // The edges by where they lead: those of a state are behind those of the states before it.
+    let mut ends = vec![0_u32; goal.len() + 1];
+    edges.clone().for_each(|(_, to, _)| ends[to as usize + 1] += 1);
+    for state in 0..goal.len() {
+        ends[state + 1] += ends[state];
+    }
+    let mut before = vec![(0, 0); ends[goal.len()] as usize];
+    let mut next = ends.clone();
     for (from, to, cost) in edges {
-        before[to as usize].push((from, cost));
+        let at = &mut next[to as usize];
+        before[*at as usize] = (from, cost);
+        *at += 1;
     }
     let mut distances: Vec<u32> = goal.iter().map(|it| if *it { 0 } else { NEVER }).collect();
-    let goals = (0..goal.len()).filter(|it| goal[*it]);
-    let mut open: BinaryHeap<_> = goals.map(|it| Reverse((0, it as u32))).collect();
-    while let Some(Reverse((distance, state))) = open.pop() {
-        if distance > distances[state as usize] {
+    // States that wait, by distance.
+    let mut open = vec![(0..).zip(goal).filter(|it| *it.1).map(|it| it.0).collect::<Vec<u32>>()];
+    let mut distance = 0;
+    while distance < open.len() {
+        let Some(state) = open[distance].pop() else {
+            distance += 1;
+            continue;
+        };
+        let at = state as usize;
+        if distances[at] as usize != distance {
             continue;
         }
-        for &(from, cost) in &before[state as usize] {
-            let known = &mut distances[from as usize];
-            if distance + cost < *known {
-                *known = distance + cost;
-                open.push(Reverse((*known, from)));
+        for &(from, cost) in &before[ends[at] as usize..ends[at + 1] as usize] {
+            let (known, longer) = (&mut distances[from as usize], distance + cost as usize);
+            if longer < *known as usize {
+                *known = longer as u32;
+                if open.len() <= longer {
+                    open.resize_with(longer + 1, Vec::new);
+                }
+                open[longer].push(from);
             }
         }
     }
