@@ -30,7 +30,7 @@ use crate::limits::{Limit, MAX_LENGTH};
 pub(super) const MANIFEST: &str = "search.json";
 
 /// The part of the memory in which it is known which states were not expanded.
-const FILTER_SHARE: u64 = 16;
+const FILTER_SHARE: u64 = 4;
 
 /// So many runs of one size are merged into one.
 const FAN_IN: usize = 4;
@@ -446,16 +446,15 @@ impl Shelf {
         Ok(())
     }
 
-    /// Runs of about one size, or smaller, if there are enough.
+    /// Runs of about one size, if there are enough, and all that are smaller.
     fn alike(&self, estimate: u32) -> Option<Vec<Part>> {
         let runs = self.closed.get(&estimate)?;
         let class = |run: &Run| run.len().ilog(FAN_IN as u64);
         let classes: BTreeSet<u32> = runs.iter().map(|run| class(run)).collect();
-        classes.into_iter().find_map(|most| {
-            let alike = runs.iter().filter(|run| class(run) <= most);
-            let parts: Vec<_> = alike.cloned().map(Part::whole).collect();
-            (parts.len() >= FAN_IN).then_some(parts)
-        })
+        // A run is written again only with as many as large, or it would be with each few small ones that come.
+        let is_many = |&most: &u32| runs.iter().filter(|run| class(run) == most).count() >= FAN_IN;
+        let most = classes.into_iter().find(is_many)?;
+        Some(runs.iter().filter(|run| class(run) <= most).cloned().map(Part::whole).collect())
     }
 
     /// Whether it is time for a manifest.
