@@ -270,9 +270,12 @@ impl Shelf {
         if self.by_estimate { estimate } else { 0 }
     }
 
-    /// The runs of states that were expanded, among which one with this estimate may be.
+    /// The runs of states that were expanded, among which one with this estimate may be; the smallest first, which have
+    /// those that were expanded last, as most edges that lead back lead not far.
     pub fn closed(&self, estimate: u32) -> Vec<Arc<Run>> {
-        self.closed.get(&self.partition(estimate)).cloned().unwrap_or_default()
+        let mut runs = self.closed.get(&self.partition(estimate)).cloned().unwrap_or_default();
+        runs.sort_by_key(|run| run.len());
+        runs
     }
 
     /// All runs, of states that were expanded and of those that wait.
@@ -521,6 +524,35 @@ mod tests {
 
     use super::super::pool::hash_of;
     use super::*;
+
+    #[test]
+    fn a_run_is_merged_with_as_many_as_large_only() {
+        let folder = TempDir::new().unwrap();
+        let there = Folder::new(folder.path(), Faults::default()).unwrap();
+        let mut shelf = Shelf::new(there, 0, 1 << 14, true);
+        let run = |shelf: &mut Shelf, states: u32| {
+            let write = |file: &mut NewFile<'_>| {
+                let mut writer = RunWriter::new(file, 0);
+                for state in 0..states {
+                    let state = &state.to_be_bytes();
+                    writer.push(Record { state, number: number(1, true), mark: 0 })?;
+                }
+                writer.finish()
+            };
+            let run = shelf.write_file(write).unwrap().unwrap();
+            shelf.closed.entry(0).or_default().push(Arc::new(run));
+        };
+        let lengths =
+            |shelf: &Shelf| shelf.closed(0).iter().map(|run| run.len()).collect::<Vec<_>>();
+        for states in [1000, 300, 2, 2, 2] {
+            run(&mut shelf, states);
+        }
+        shelf.tidy().unwrap();
+        assert_eq!(lengths(&shelf), [2, 2, 2, 300, 1000]);
+        run(&mut shelf, 3);
+        shelf.tidy().unwrap();
+        assert_eq!(lengths(&shelf), [3, 300, 1000]);
+    }
 
     #[test]
     fn what_no_manifest_lists_goes_when_it_is_not_used_any_more() {
