@@ -30,7 +30,7 @@ use crate::limits::{Limit, MAX_LENGTH};
 pub(super) const MANIFEST: &str = "search.json";
 
 /// The part of the memory in which it is known which states were not expanded.
-const FILTER_SHARE: u64 = 4;
+const FILTER_SHARE: u64 = 8;
 
 /// So many runs of one size are merged into one.
 const FAN_IN: usize = 4;
