@@ -33,7 +33,7 @@ pub const WAYS: [&str; 4] = [
 const STATES: RangeInclusive<u64> = 10_000..=5_000_000;
 
 /// What a search needs at least, the program itself included.
-const LEAST: u64 = 40 << 20;
+const LEAST: u64 = 20 << 20;
 
 /// What to run.
 #[derive(Debug)]

@@ -1,15 +1,16 @@
 //! Several runs at a time.
 
 use crate::error::Error;
-use crate::run::{Cursor, Record};
+use crate::run::{Cursor, Record, prefix};
 
 /// Goes through several runs in the order of all their keys. Of records with one key the one with the lowest number
 /// comes, once; of those the one with the lowest mark.
 #[derive(Debug)]
 pub struct Merge<'r> {
     cursors: Vec<Cursor<'r>>,
-    /// Those with a record at hand, as a heap: none comes before the one at half its place.
-    heap: Vec<usize>,
+    /// Those with a record at hand, as a heap: none comes before the one at half its place. Each with the beginning of
+    /// its key, which mostly decides.
+    heap: Vec<(u128, usize)>,
 }
 
 impl<'r> Merge<'r> {
@@ -18,7 +19,8 @@ impl<'r> Merge<'r> {
         for cursor in &mut cursors {
             cursor.seek(from)?;
         }
-        let heap = (0..cursors.len()).filter(|&it| cursors[it].record().is_some()).collect();
+        let heads = cursors.iter().enumerate();
+        let heap = heads.filter_map(|(it, cursor)| Some((prefix(cursor.key()?), it))).collect();
         let mut merge = Self { cursors, heap };
         for place in (0..merge.heap.len() / 2).rev() {
             merge.sink(place);
@@ -28,12 +30,12 @@ impl<'r> Merge<'r> {
 
     /// The record at hand.
     pub fn record(&self) -> Option<Record<'_>> {
-        self.cursors[*self.heap.first()?].record()
+        self.cursors[self.heap.first()?.1].record()
     }
 
     /// The key of the record at hand.
     pub fn key(&self) -> Option<&[u8]> {
-        self.cursors[*self.heap.first()?].key()
+        self.cursors[self.heap.first()?.1].key()
     }
 
     /// Goes on to the next key.
@@ -41,10 +43,13 @@ impl<'r> Merge<'r> {
         key.clear();
         key.extend_from_slice(self.key().unwrap_or_default());
         while self.key() == Some(key) {
-            let first = self.heap[0];
+            let first = self.heap[0].1;
             self.cursors[first].advance()?;
-            if self.cursors[first].record().is_none() {
-                self.heap.swap_remove(0);
+            match self.cursors[first].key() {
+                Some(key) => self.heap[0].0 = prefix(key),
+                None => {
+                    self.heap.swap_remove(0);
+                }
             }
             self.sink(0);
         }
@@ -52,10 +57,10 @@ impl<'r> Merge<'r> {
     }
 
     /// Whether one comes before another.
-    fn precedes(&self, one: usize, other: usize) -> bool {
+    fn precedes(&self, one: (u128, usize), other: (u128, usize)) -> bool {
         let rank = |it: Record<'_>| (it.number, it.mark);
         let of = |it: usize| (self.cursors[it].key(), self.cursors[it].record().map(rank));
-        of(one) < of(other)
+        one.0 < other.0 || one.0 == other.0 && of(one.1) < of(other.1)
     }
 
     fn sink(&mut self, mut place: usize) {

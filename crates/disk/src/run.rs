@@ -322,7 +322,8 @@ impl<'r> Cursor<'r> {
         } else if !self.live {
             self.advance()?;
         }
-        while self.key().is_some_and(|own| own < key) {
+        let wanted = prefix(key);
+        while self.key().is_some_and(|own| (prefix(own), own) < (wanted, key)) {
             self.advance()?;
         }
         Ok(())
@@ -346,7 +347,6 @@ impl<'r> Cursor<'r> {
         let bytes = &self.window[at..at + (end - start) as usize];
         self.next = block + 1;
         self.at = 0;
-        self.records.clear();
         unpack(bytes, &mut self.records).ok_or_else(|| {
             Error::damaged(
                 &folder.file_path(file),
@@ -354,6 +354,17 @@ impl<'r> Cursor<'r> {
             )
         })
     }
+}
+
+/// The first bytes of a key as a number: keys are in the order of these numbers, and those of one number in the order of
+/// their bytes.
+pub(crate) fn prefix(key: &[u8]) -> u128 {
+    let short = || {
+        let mut bytes = [0; size_of::<u128>()];
+        bytes[..key.len()].copy_from_slice(key);
+        u128::from_be_bytes(bytes)
+    };
+    key.first_chunk().map_or_else(short, |bytes| u128::from_be_bytes(*bytes))
 }
 
 /// Takes the records out of a block, if it is as it was written.

@@ -38,8 +38,11 @@ pub fn encode(from: &[u8], to: &[u8], out: &mut Vec<u8>) {
 /// Where two strings of one length first differ, from here on.
 fn difference(from: &[u8], to: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
-    let same = |at: usize| from.get(at..at + 8).is_some_and(|word| word == &to[at..at + 8]);
-    while same(at) {
+    let word = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    while let Some(change) = word(from, at).zip(word(to, at)).map(|(one, other)| one ^ other) {
+        if change != 0 {
+            return Some(at + change.trailing_zeros() as usize / 8);
+        }
         at += 8;
     }
     (at..from.len()).find(|&at| from[at] != to[at])
@@ -97,7 +100,19 @@ pub fn push_number(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// The number at the beginning, which is taken off.
+#[inline]
 pub fn take_number(bytes: &mut &[u8]) -> usize {
+    // Most are small.
+    if let Some((&byte, rest)) = bytes.split_first()
+        && byte < 0x80
+    {
+        *bytes = rest;
+        return byte.into();
+    }
+    take_long_number(bytes)
+}
+
+fn take_long_number(bytes: &mut &[u8]) -> usize {
     let mut number = 0;
     let mut shift = 0;
     while let Some((&byte, rest)) = bytes.split_first() {

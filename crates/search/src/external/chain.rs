@@ -10,6 +10,7 @@
 //! that time.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use spinward_disk::{Cursor, Error, Folder, Record, Run, RunWriter};
@@ -22,6 +23,9 @@ use super::{Origin, Search};
 
 /// Layers are taken apart some bytes at a time, if there is so much memory.
 const BYTES: usize = 1 << 26;
+
+/// A run that layers are taken apart into has about so many states at least.
+const FEW: usize = 1 << 10;
 
 /// The keys of the states on a run, from the first one on, each with the length of the run to it.
 type Path = Vec<(Vec<u8>, u32)>;
@@ -37,7 +41,8 @@ struct Known {
 /// known, as they wait again when a shorter run was found, or when there was no room for all that came of them.
 struct Layers {
     in_memory: BTreeMap<u32, Vec<Address>>,
-    on_disk: BTreeMap<u32, Vec<Run>>,
+    /// Each with the layers that it is of.
+    on_disk: Vec<(RangeInclusive<u32>, Run)>,
     /// Those that could not be taken apart.
     mixed: Vec<Arc<Run>>,
     /// The files that were written for that.
@@ -181,7 +186,8 @@ impl<S: System> Search<'_, S> {
                 return Ok(found);
             }
         }
-        let on_disk = layers.on_disk.get(&layer).into_iter().flatten();
+        let on_disk = layers.on_disk.iter().filter(|(layers, _)| layers.contains(&layer));
+        let on_disk = on_disk.map(|(_, run)| run);
         for run in on_disk.chain(layers.mixed.iter().map(|run| &**run)) {
             let mut cursor = Cursor::new(&self.shelf.folder, run, self.shelf.ahead);
             cursor.advance()?;
@@ -200,7 +206,7 @@ impl<S: System> Search<'_, S> {
     fn layers(&mut self) -> Layers {
         let mut layers = Layers {
             in_memory: BTreeMap::new(),
-            on_disk: BTreeMap::new(),
+            on_disk: Vec::new(),
             mixed: Vec::new(),
             files: Vec::new(),
             folder: self.shelf.folder.clone(),
@@ -245,20 +251,24 @@ impl<S: System> Search<'_, S> {
         let skip = self.skip;
         let (runs, file, _) = self.shelf.write_extra(|file| {
             let mut runs = Vec::new();
-            for layer in states.chunk_by(|one, other| one.0 == other.0) {
+            let mut rest = &states[..];
+            while let Some(&(first, ..)) = rest.first() {
+                // Thin layers share a run: what is known of each run takes memory too.
+                let last = rest[rest.len().min(FEW) - 1].0;
+                let (some, others) = rest.split_at(rest.partition_point(|it| it.0 <= last));
+                rest = others;
                 let mut writer = RunWriter::new(file, skip);
-                for &(length, start, end, mark) in layer {
+                for &(length, start, end, mark) in some {
                     let number = number(length, true);
                     writer.push(Record { state: &bytes[start..end], number, mark })?;
                 }
-                runs.push((layer[0].0, writer.finish()?));
+                runs.push((first..=last, writer.finish()?));
             }
             Ok(runs)
         })?;
         layers.files.push(file);
-        for (layer, run) in runs {
-            layers.on_disk.entry(layer).or_default().extend(run);
-        }
+        let runs = runs.into_iter().filter_map(|(layers, run)| Some((layers, run?)));
+        layers.on_disk.extend(runs);
         pile.clear();
         Ok(())
     }

@@ -159,8 +159,17 @@ impl Shard {
         self.table.find(spread(hash), is_it).map(|slot| slot.spot)
     }
 
+    /// All states, in the order in which they are in memory.
     fn all(&self) -> impl Iterator<Item = Spot> {
-        self.table.iter().map(|slot| slot.spot)
+        self.chunks.iter().enumerate().flat_map(move |(number, chunk)| {
+            let mut at = 0;
+            std::iter::from_fn(move || {
+                let spot = Spot((number * (CHUNK / ALIGN) + at / ALIGN) as u32);
+                let bytes = (at < chunk.len()).then(|| HEAD + self.entry(spot).state.len())?;
+                at += bytes.next_multiple_of(ALIGN);
+                Some(spot)
+            })
+        })
     }
 }
 

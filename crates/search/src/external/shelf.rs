@@ -30,7 +30,7 @@ use crate::limits::{Limit, MAX_LENGTH};
 pub(super) const MANIFEST: &str = "search.json";
 
 /// The part of the memory in which it is known which states were not expanded.
-const FILTER_SHARE: u64 = 16;
+const FILTER_SHARE: u64 = 8;
 
 /// So many runs of one size are merged into one.
 const FAN_IN: usize = 4;
@@ -270,9 +270,12 @@ impl Shelf {
         if self.by_estimate { estimate } else { 0 }
     }
 
-    /// The runs of states that were expanded, among which one with this estimate may be.
+    /// The runs of states that were expanded, among which one with this estimate may be; the smallest first, which have
+    /// those that were expanded last, as most edges that lead back lead not far.
     pub fn closed(&self, estimate: u32) -> Vec<Arc<Run>> {
-        self.closed.get(&self.partition(estimate)).cloned().unwrap_or_default()
+        let mut runs = self.closed.get(&self.partition(estimate)).cloned().unwrap_or_default();
+        runs.sort_by_key(|run| run.len());
+        runs
     }
 
     /// All runs, of states that were expanded and of those that wait.
@@ -446,16 +449,15 @@ impl Shelf {
         Ok(())
     }
 
-    /// Runs of about one size, or smaller, if there are enough.
+    /// Runs of about one size, if there are enough, and all that are smaller.
     fn alike(&self, estimate: u32) -> Option<Vec<Part>> {
         let runs = self.closed.get(&estimate)?;
         let class = |run: &Run| run.len().ilog(FAN_IN as u64);
         let classes: BTreeSet<u32> = runs.iter().map(|run| class(run)).collect();
-        classes.into_iter().find_map(|most| {
-            let alike = runs.iter().filter(|run| class(run) <= most);
-            let parts: Vec<_> = alike.cloned().map(Part::whole).collect();
-            (parts.len() >= FAN_IN).then_some(parts)
-        })
+        // A run is written again only with as many as large, or it would be with each few small ones that come.
+        let is_many = |&most: &u32| runs.iter().filter(|run| class(run) == most).count() >= FAN_IN;
+        let most = classes.into_iter().find(is_many)?;
+        Some(runs.iter().filter(|run| class(run) <= most).cloned().map(Part::whole).collect())
     }
 
     /// Whether it is time for a manifest.
@@ -522,6 +524,35 @@ mod tests {
 
     use super::super::pool::hash_of;
     use super::*;
+
+    #[test]
+    fn a_run_is_merged_with_as_many_as_large_only() {
+        let folder = TempDir::new().unwrap();
+        let there = Folder::new(folder.path(), Faults::default()).unwrap();
+        let mut shelf = Shelf::new(there, 0, 1 << 14, true);
+        let run = |shelf: &mut Shelf, states: u32| {
+            let write = |file: &mut NewFile<'_>| {
+                let mut writer = RunWriter::new(file, 0);
+                for state in 0..states {
+                    let state = &state.to_be_bytes();
+                    writer.push(Record { state, number: number(1, true), mark: 0 })?;
+                }
+                writer.finish()
+            };
+            let run = shelf.write_file(write).unwrap().unwrap();
+            shelf.closed.entry(0).or_default().push(Arc::new(run));
+        };
+        let lengths =
+            |shelf: &Shelf| shelf.closed(0).iter().map(|run| run.len()).collect::<Vec<_>>();
+        for states in [1000, 300, 2, 2, 2] {
+            run(&mut shelf, states);
+        }
+        shelf.tidy().unwrap();
+        assert_eq!(lengths(&shelf), [2, 2, 2, 300, 1000]);
+        run(&mut shelf, 3);
+        shelf.tidy().unwrap();
+        assert_eq!(lengths(&shelf), [3, 300, 1000]);
+    }
 
     #[test]
     fn what_no_manifest_lists_goes_when_it_is_not_used_any_more() {

@@ -85,6 +85,9 @@ impl<S: System> Worker<'_, '_, S> {
                     if cursor.key() == Some(own) {
                         let found = cursor.record().map(|it| length(it.number));
                         length_on_disk = found.into_iter().chain(length_on_disk).min();
+                        if length_on_disk.is_some_and(|length| length <= bucket.length) {
+                            break;
+                        }
                     }
                 }
             }
