@@ -89,13 +89,20 @@ fn try_run(args: &Args) -> Result<Checked, spinward::Error> {
     }
     let wanted = !args.no_progress && !args.output.quiet && args.format == Format::Human;
     let mut line = ProgressLine::new(wanted);
-    let mut best = None;
+    let (mut best, mut is_met) = (None, false);
     let result = check
         .stop(terminal::stop_on_interrupt())
         .on_progress(|progress| {
             if progress.best.is_some() && progress.best != best {
                 best = progress.best;
                 tell_best(args, &line, progress);
+            }
+            if let Some(after) = progress.met.filter(|_| !is_met) {
+                is_met = true;
+                line.remark(&format!(
+                    "something is wrong, as is known after {:.2} s; looking for a short run to it",
+                    after.as_secs_f64()
+                ));
             }
             line.show(progress);
         })

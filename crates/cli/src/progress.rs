@@ -58,6 +58,13 @@ impl ProgressLine {
         rate
     }
 
+    /// Says something that stays, above the line, if there is one.
+    pub fn remark(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.suspend(|| say(text));
+        }
+    }
+
     /// Says something that stays, above the line.
     pub fn say(&self, text: &str) {
         match &self.bar {
@@ -119,6 +126,7 @@ mod tests {
             elapsed: Duration::from_secs(3),
             rate: 4000.0,
             best: None,
+            met: None,
             disk: None,
         }
     }

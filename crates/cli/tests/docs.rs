@@ -127,12 +127,13 @@ fn steady(text: &str) -> String {
 }
 
 fn steady_line(line: &str) -> String {
-    const FIGURES: [&str; 8] = [
+    const FIGURES: [&str; 9] = [
         "bytes_per_state",
         "peak_memory",
         "states_per_second",
         "load",
         "search",
+        "decided",
         "total",
         "seconds",
         "threads",

@@ -248,6 +248,7 @@ impl<'a> Watch<'a> {
             elapsed: now - self.started,
             rate: (counts.states - self.reported_states) as f64 / pause.as_secs_f64(),
             best: self.best,
+            met: None,
             disk: self.disk,
         });
         self.reported = now;

@@ -168,6 +168,8 @@ pub struct Progress {
     pub rate: f64,
     /// The steps of the best run to an error so far, if shorter ones are looked for.
     pub best: Option<u32>,
+    /// After what time a sweep met an error, if a run to it is looked for now.
+    pub met: Option<Duration>,
     /// What is on disk, if anything is.
     pub disk: Option<OnDisk>,
 }

@@ -9,11 +9,12 @@
 //! alone, and the answer depends on no clock. What a depth-first search finds may be too long to be read,
 //! so a breadth-first search may then visit as many states as all of them together.
 //!
-//! If one error is enough, guides look for it now and then while the sweep waits, by turns, the longer the more states
-//! there turn out to be (`probe`): an error that is easy to find need not wait until a sweep comes by.
+//! If one error is enough, others look for it now and then while the sweep waits, by turns, the longer the more states
+//! there turn out to be (`scouts.rs`): an error that is easy to find need not wait until a sweep comes by. When the sweep comes by
+//! one depends on the threads, so whoever met it first has decided that there is one, but the run to it is looked for anew.
 //!
-//! *Cost*: without errors that of the sweep, and a guide looks at a state for every 32 of it; with errors that of the sweep and some three times that
-//! of the search that finds a run first.
+//! *Cost*: without errors that of the sweep, and of looking in other ways at a tenth as many states; with errors that of the
+//! sweep and some three times that of the search that finds a run first.
 
 mod all_states;
 mod form;
@@ -22,23 +23,23 @@ mod lessons;
 mod nearest;
 mod remembered;
 mod retrace;
+mod scouts;
 mod walks;
 
 use std::time::{Duration, Instant};
 
-use spinward_guide::Guide;
 use spinward_machine::System;
 use spinward_store::{Parts, trim};
 
 use crate::bfs::bfs;
 use crate::dfs::dfs;
-use crate::directed::Directed;
-use crate::directed::best_first::{Rank, best_first};
-use crate::limits::{Limit, Limits, Memory};
+use crate::limits::{Limit, Memory};
 use crate::outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};
 use all_states::Swept;
 use form::{Folded, Packed};
 use retrace::retrace;
+use scouts::Scouts;
+pub use scouts::{Guides, MetBy};
 pub(crate) use walks::walk;
 
 /// States that a search for a run visits at first, and how many times as many the next time.
@@ -47,24 +48,13 @@ const MORE: u64 = 10;
 
 /// Which search comes when, and how many times as many states it visits. The last one only betters the run of the one
 /// before; by then the sweep, which met the error no sooner than `Retraced`, and three more have visited about as many.
-const ROUND: [(Answered, u64); 4] = [
+const ROUND: [(Answered, u64); 5] = [
     (Answered::BreadthFirst, 1),
+    (Answered::Scouted, 1),
     (Answered::Retraced, 1),
     (Answered::DepthFirst, 1),
     (Answered::BreadthFirst, 4),
 ];
-
-/// Of so many states that a sweep has seen a guide may look at one, and at so many at least; and the part of the free
-/// memory that it may use.
-const PROBED_SHARE: u64 = 32;
-const PROBED_STATES: u64 = 4_096;
-const PROBED_PART: u64 = 4;
-
-/// With less memory free than this no guide looks: what it has freed the allocator may keep.
-const PROBED_FREE: u64 = 32 << 20;
-
-/// Makes the guide whose turn it is to look for an error while a sweep waits, if there is any.
-pub type Guides<'g> = dyn Fn(usize) -> Option<Box<dyn Guide + 'g>> + 'g;
 
 /// Time to find a run to an error that was met, though time is over.
 const GRACE: Duration = Duration::from_secs(1);
@@ -80,8 +70,8 @@ pub enum Answered {
     DepthFirst,
     /// Another sweep, which remembered its way.
     Retraced,
-    /// A guide, while the sweep waited.
-    Greedy,
+    /// A short look in one of the ways in which errors are looked for while a sweep waits.
+    Scouted,
 }
 
 /// How an answer was found.
@@ -89,13 +79,15 @@ pub enum Answered {
 pub struct Told {
     /// Which search gave it.
     pub answered: Answered,
-    /// Which guide met the error, if one did before the sweep.
-    pub by_guide: Option<usize>,
+    /// Who met the error first.
+    pub met_by: MetBy,
+    /// After what time it was certain that something is wrong, if runs were looked for afterwards.
+    pub met: Option<Duration>,
 }
 
 impl From<Answered> for Told {
     fn from(answered: Answered) -> Self {
-        Self { answered, by_guide: None }
+        Self { answered, met_by: MetBy::Sweep, met: None }
     }
 }
 
@@ -107,7 +99,7 @@ impl From<Answered> for Told {
 pub fn sweep<S: System, W: System>(
     system: &S,
     whole: &W,
-    guides: Option<&Guides<'_>>,
+    guides: Option<Guides<'_>>,
     scratch: &mut S::Scratch,
     request: &Request,
     progress: &mut dyn FnMut(&Progress),
@@ -118,22 +110,19 @@ pub fn sweep<S: System, W: System>(
     if system.key(&initial).len() < initial.len() {
         return (bfs(system, scratch, request, progress), Answered::BreadthFirst.into());
     }
-    let mut runs = Vec::new();
-    let (mut turn, mut by_guide) = (0, None);
-    let guides = guides.filter(|_| request.errors == 1);
-    let mut take_turn = |scratch: &mut S::Scratch, seen: u64, free: u64| {
-        let guide = guides.filter(|_| free >= PROBED_FREE)?(turn);
-        turn += 1;
-        let run = probe(system, &*guide?, scratch, &request.later(begun.elapsed()), seen, free)?;
-        by_guide = Some(turn - 1);
-        let error = (Place::of(run.violation), run.occurrences);
-        runs.push(run);
-        Some(error)
-    };
-    let probe: Option<&mut all_states::Probe<'_, S::Scratch>> = match guides {
-        Some(_) => Some(&mut take_turn),
-        None => None,
-    };
+    let mut scouts = guides.filter(|_| request.errors == 1).map(|it| Scouts::new(system, it));
+    let mut first: Option<(MetBy, Outcome)> = None;
+    let mut take_turn = scouts.as_mut().map(|scouts| {
+        |scratch: &mut S::Scratch, seen: u64, free: u64| {
+            let request = &request.later(begun.elapsed());
+            let (by, outcome) = scouts.take_turn(scratch, request, seen, free)?;
+            let error = outcome.errors.first()?;
+            let error = (Place::of(error.violation), error.occurrences);
+            first = Some((by, outcome));
+            Some(error)
+        }
+    });
+    let probe = take_turn.as_mut().map(|it| it as &mut all_states::Probe<'_, S::Scratch>);
     let memory = Memory::new(request.limits.memory);
     let swept = match request.keep {
         Keep::Exact => {
@@ -151,6 +140,8 @@ pub fn sweep<S: System, W: System>(
     if swept.errors.is_empty() {
         return (swept.outcome, Answered::Sweep.into());
     }
+    let met = begun.elapsed();
+    let progress = &mut |event: &Progress| progress(&Progress { met: Some(met), ..*event });
     let counts_errors = request.errors == 0;
     // What is left out is left to the system.
     let mut request = Request { reduces: false, ..request.clone() };
@@ -162,15 +153,26 @@ pub fn sweep<S: System, W: System>(
     }
     let time = request.limits.time;
     let mut whole_scratch = whole.scratch();
+    let mut runs = Vec::new();
     let mut best: Option<(Outcome, Answered)> = None;
     let mut limit = None;
     'searches: loop {
         let mut larger = false;
         for (answered, times) in ROUND {
             let betters = times > 1;
-            if answered == Answered::Retraced && request.errors != 1
+            if matches!(answered, Answered::Scouted | Answered::Retraced) && request.errors != 1
                 || betters && (best.is_none() || request.errors != 1)
             {
+                continue;
+            }
+            if answered == Answered::Scouted {
+                // They look at as many states each time.
+                if let Some(scouts) = scouts.take()
+                    && let Some(outcome) = scouts.look(scratch, &request)
+                {
+                    best = Some((outcome, answered));
+                    break 'searches;
+                }
                 continue;
             }
             // What the search before has freed shall not count beside this one.
@@ -223,42 +225,20 @@ pub fn sweep<S: System, W: System>(
         let outcome = request.limits.undisturbed(search);
         best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
     }
+    let met_by = first.as_ref().map_or(MetBy::Sweep, |&(by, _)| by);
     if best.is_none()
-        && let Some(run) = runs.first()
+        && let Some((_, outcome)) = first
     {
-        let errors = vec![run.clone()];
-        let outcome = Outcome { errors, stopped: Some(Stopped::Errors), ..swept.outcome.clone() };
-        best = Some((outcome, Answered::Greedy));
+        best = Some((outcome, Answered::Scouted));
     }
-    match best {
+    let (outcome, answered) = match best {
         Some((mut outcome, answered)) => {
             outcome.take_shorter(&runs);
-            (swept.with_runs(outcome, counts_errors), Told { answered, by_guide })
+            (swept.with_runs(outcome, counts_errors), answered)
         }
-        None => (swept.without_run(limit), Answered::Sweep.into()),
-    }
-}
-
-/// A run to an error, if there is one where a guide says, near by; so many states were seen, and so many bytes are free.
-fn probe<S: System>(
-    system: &S,
-    guide: &dyn Guide,
-    scratch: &mut S::Scratch,
-    request: &Request,
-    seen: u64,
-    free: u64,
-) -> Option<Found> {
-    let states = PROBED_STATES.max(seen / PROBED_SHARE);
-    let (max_states, memory) = (Some(states), Some(free / PROBED_PART));
-    let limits = Limits { max_states, memory, ..request.limits.clone() };
-    // One thread: whatever is looked at beside the way to an error is in vain.
-    let request =
-        Request { limits, shortest: false, reduces: false, threads: 1, ..request.clone() };
-    let directed = Directed { guide, bound: None };
-    let rank = Rank::Estimate;
-    let (outcome, _) = best_first(system, scratch, &request, rank, directed, &mut |_| {});
-    trim();
-    outcome.errors.into_iter().next()
+        None => (swept.without_run(limit), Answered::Sweep),
+    };
+    (outcome, Told { answered, met_by, met: Some(met) })
 }
 
 impl Outcome {

@@ -3,7 +3,7 @@
 use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
-use spinward_search::sweep::{Answered, Told, sweep};
+use spinward_search::sweep::{Answered, Guides, MetBy, Told, sweep};
 use spinward_search::{Keep, Limits, Outcome, Request};
 
 /// A tree of numbers that are read bit by bit, of which one is wrong at last.
@@ -62,11 +62,12 @@ impl Guide for Needle {
 
 /// Sweeps, with a guide that knows nothing and one that knows the way, by turns; the latter begins or not.
 fn search(needle: Needle, begins: bool, request: &Request) -> (Outcome, Told) {
-    let guides = |turn| -> Option<Box<dyn Guide>> {
-        let knows = (turn % 2 == 0) == begins;
+    let make = |number| -> Option<Box<dyn Guide>> {
+        let knows = (number == 0) == begins;
         Some(if knows { Box::new(needle) } else { Box::new(Unguided) })
     };
-    sweep(&needle, &needle, Some(&guides), &mut (), request, &mut |_| {})
+    let guides = Guides { count: 2, make: &make };
+    sweep(&needle, &needle, Some(guides), &mut (), request, &mut |_| {})
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn what_a_guide_has_found_is_told_also_if_nobody_else_finds_it() {
     let limits = Limits { memory: Some(48 << 20), ..Limits::default() };
     let request = Request { errors: 1, limits, threads: 1, ..Request::default() };
     let (outcome, told) = search(needle, true, &request);
-    assert_eq!((outcome.errors.len(), told.answered), (1, Answered::Greedy));
+    assert_eq!((outcome.errors.len(), told.answered), (1, Answered::Scouted));
     assert_eq!(outcome.errors[0].steps.len(), 28);
 }
 
@@ -87,7 +88,7 @@ fn guides_take_turns() {
     for threads in [1, 2] {
         let request = Request { errors: 1, limits: limits.clone(), threads, ..Request::default() };
         let (outcome, told) = search(needle, false, &request);
-        assert_eq!((outcome.errors.len(), told.by_guide), (1, Some(1)));
+        assert_eq!((outcome.errors.len(), told.met_by), (1, MetBy::Guide(1)));
         assert_eq!(outcome.errors[0].steps.len(), 28);
     }
 }
@@ -100,5 +101,57 @@ fn what_a_guide_has_found_is_told_as_shortly_as_can_be() {
         let (outcome, told) = search(needle, true, &request);
         assert_eq!(told.answered, Answered::BreadthFirst);
         assert!(outcome.errors[0].shortest && outcome.errors[0].steps.len() == 16);
+    }
+}
+
+/// Numbers in a row, in front of a tree that is too large to be swept: the last number is wrong, and the first
+/// successor of each is the next.
+#[derive(Clone, Copy)]
+struct Row {
+    last: u32,
+}
+
+impl System for Row {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        *out = vec![0; 8];
+    }
+
+    fn expand(&self, state: &[u8], (): &mut (), sink: &mut dyn Sink) -> Flow {
+        let (number, of_tree) = needle(state);
+        if of_tree == 0 && number == self.last {
+            return sink.violation(Violation::InvalidEndState, &[]);
+        }
+        let next = match of_tree {
+            0 => [[number + 1, 0], [number, 1]],
+            _ => [[number * 2, of_tree + 1], [number * 2 + 1, of_tree + 1]],
+        };
+        for (at, words) in next.into_iter().enumerate() {
+            if words[1] < 24 {
+                let bytes: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
+                let transition = TransitionId(u32::try_from(at).unwrap());
+                sink.successor(&bytes, &[Step { process: 0, transition }])?;
+            }
+        }
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn an_error_that_a_depth_first_search_meets_at_once_is_met_early() {
+    let row = Row { last: 400 };
+    let make = |_| -> Option<Box<dyn Guide>> { None };
+    for threads in [1, 2] {
+        let request = Request { errors: 1, threads, ..Request::default() };
+        let limits = Limits { max_states: Some(100_000), ..Limits::default() };
+        let request = Request { limits, ..request };
+        let guides = Guides { count: 0, make: &make };
+        let (outcome, told) = sweep(&row, &row, Some(guides), &mut (), &request, &mut |_| {});
+        assert_eq!((outcome.errors.len(), told.met_by), (1, MetBy::DepthFirst));
+        assert_eq!(outcome.errors[0].steps.len(), 400);
+        assert!(told.met.is_some());
     }
 }

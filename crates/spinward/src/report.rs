@@ -336,6 +336,9 @@ pub struct Seconds {
     pub guide: f64,
     /// Searching.
     pub search: f64,
+    /// Until it was certain that there are the errors that are told, though perhaps by other runs, which were looked
+    /// for afterwards; all, if there are none.
+    pub decided: f64,
     /// All.
     pub total: f64,
 }

@@ -66,6 +66,8 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
     let mut running = Running {
         disk,
         start,
+        met: None,
+        decided: None,
         own,
         allowed,
         budget: memory::for_search(allowed, own),
@@ -156,6 +158,10 @@ struct Running<'a> {
     /// What was done and why, where that was left open.
     explanations: Vec<String>,
     start: Instant,
+    /// When the search at hand met an error, if that was before it ended.
+    met: Option<Instant>,
+    /// After what time it was certain that there are the errors found so far.
+    decided: Option<Duration>,
     /// Bytes the program itself uses.
     own: u64,
     /// Bytes that may be used in all.
@@ -253,8 +259,11 @@ impl Running<'_> {
             }
         };
         self.note_search_time(started, made);
+        let met = self.take_met();
         let shortening = self.shortening(&whole, budget, &outcome, progress);
-        if let Some(broken) = take_broken_claim(&mut outcome) {
+        let broken = take_broken_claim(&mut outcome);
+        self.note_decision(met, &outcome);
+        if let Some(broken) = broken {
             self.take_errors(task, machine.program(), outcome.errors, shortening)?;
             return Ok(Some(broken));
         }
@@ -283,6 +292,18 @@ impl Running<'_> {
         let reasons = self.reasons[begun.reasons..].iter().map(|it| it.message.clone()).collect();
         let name = task.name.clone();
         self.properties.push(CheckedProperty { name, verdict, errors, seconds, reasons });
+    }
+
+    /// When the search that has ended met what it found.
+    fn take_met(&mut self) -> Instant {
+        self.met.take().unwrap_or_else(Instant::now)
+    }
+
+    /// Notes when it was certain that something is wrong, if anything is.
+    fn note_decision(&mut self, met: Instant, outcome: &Outcome) {
+        if !outcome.errors.is_empty() {
+            self.decided = Some(met.saturating_duration_since(self.start));
+        }
     }
 
     /// Notes how long a search has taken, besides what making guides took, which was so much before.
@@ -322,20 +343,24 @@ impl Running<'_> {
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
-                let guides = |turn| quick(&systems.subject, turn);
-                let guides: Option<&Guides<'_>> = self.is_auto().then_some(&guides);
+                let quick = if self.is_auto() { quick(&systems.subject) } else { Vec::new() };
+                let make = |number: usize| quick.get(number)?.build(&systems.subject).ok();
+                let guides = Guides { count: quick.len(), make: &make };
+                let guides = self.is_auto().then_some(guides);
+                let begun = Instant::now();
                 let (outcome, told) = if reduces {
                     sweep(&Reduced(system), whole, guides, scratch, request, progress)
                 } else {
                     sweep(system, whole, guides, scratch, request, progress)
                 };
+                self.met = told.met.map(|after| begun + after);
                 self.shown = match told.answered {
                     Answered::Sweep | Answered::Retraced => self.shown,
                     Answered::BreadthFirst => Search::Bfs,
                     Answered::DepthFirst => Search::Dfs,
-                    Answered::Greedy => Search::Greedy,
+                    Answered::Scouted => Search::Greedy,
                 };
-                self.explain_sweep(told, &outcome, &systems.subject);
+                self.explain_sweep(told, &outcome, &quick);
                 outcome
             }
             Algorithm::Dfs | Algorithm::Transactions => dfs(system, scratch, request, progress),
@@ -715,9 +740,11 @@ impl Running<'_> {
         }
         let model = &self.check.model;
         let statistics = &mut self.statistics;
+        let total = self.start.elapsed();
         statistics.seconds = Seconds {
             load: model.load_time.as_secs_f64(),
-            total: (model.load_time + self.start.elapsed()).as_secs_f64(),
+            decided: (model.load_time + self.decided.unwrap_or(total)).as_secs_f64(),
+            total: (model.load_time + total).as_secs_f64(),
             ..statistics.seconds
         };
         statistics.states_per_second =

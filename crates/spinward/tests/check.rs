@@ -439,7 +439,7 @@ fn the_json_has_the_fields_scripts_rely_on() {
             "error_count",
         ],
     );
-    has(&json["statistics"]["seconds"], &["load", "search", "total"]);
+    has(&json["statistics"]["seconds"], &["load", "search", "decided", "total"]);
     assert_eq!(json["verdict"], "violated");
     assert_eq!(json["reasons"][0]["code"], "errors");
     assert_eq!(json["schema"], 1);

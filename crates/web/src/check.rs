@@ -269,6 +269,7 @@ impl Teller {
             "seconds": progress.elapsed.as_secs_f64(),
             "rate": progress.rate,
             "best": progress.best,
+            "met": progress.met.map(|after| after.as_secs_f64()),
         });
         if self.send.capacity() > self.sure {
             self.tell("progress", &data);

@@ -71,8 +71,8 @@ const OTHER_BYTES: u64 = 3 << 20;
 
 /// How many states there must be before an error is looked for in another way, and how many times as many before it
 /// is looked for again.
-const PROBED_AFTER: u64 = 8_192;
-const PROBED_AGAIN: u64 = 8;
+const PROBED_AFTER: u64 = 1_024;
+const PROBED_AGAIN: u64 = 2;
 
 /// Looks for an error in another way, after so many states, with so many bytes.
 pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64, u64) -> Option<(Place, u64)> + 'a;

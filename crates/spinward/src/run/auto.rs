@@ -2,24 +2,17 @@
 
 use spinward_guide::Subject;
 use spinward_search::Outcome;
-use spinward_search::sweep::{Answered, Told};
+use spinward_search::sweep::{Answered, MetBy, Told};
 
 use super::Running;
 use crate::options::{Guide, Search};
 
-/// Guides that may find an error soon, each in its own way; those that fit take turns.
-const QUICK: &[&str] = &["formula=sum", "active", "fsm-sum", "deadlock", "formula"];
+/// Guides that may find an error soon, each in its own way.
+const QUICK: &[&str] =
+    &["formula=sum", "active", "fsm-sum", "coverage", "deadlock", "interleaving"];
 
-/// The guide whose turn it is.
-pub(super) fn quick<'a>(
-    subject: &Subject<'a>,
-    turn: usize,
-) -> Option<Box<dyn spinward_guide::Guide + 'a>> {
-    let guides = fitting(subject);
-    guides.get(turn % guides.len().max(1))?.build(subject).ok()
-}
-
-fn fitting(subject: &Subject<'_>) -> Vec<Guide> {
+/// Those of them that fit.
+pub(super) fn quick(subject: &Subject<'_>) -> Vec<Guide> {
     let parsed = QUICK.iter().filter_map(|name| name.parse::<Guide>().ok());
     parsed.filter(|guide| guide.build(subject).is_ok()).collect()
 }
@@ -43,17 +36,17 @@ impl Running<'_> {
     }
 
     /// Says how a sweep came to its answer.
-    pub(super) fn explain_sweep(&mut self, told: Told, outcome: &Outcome, subject: &Subject<'_>) {
+    pub(super) fn explain_sweep(&mut self, told: Told, outcome: &Outcome, quick: &[Guide]) {
         if !self.is_auto() {
             return;
         }
-        let met_by = match told.by_guide {
-            Some(turn) => {
-                let guides = fitting(subject);
-                let name = guides.get(turn % guides.len().max(1)).map(Guide::to_string);
+        let met_by = match told.met_by {
+            MetBy::Guide(number) => {
+                let name = quick.get(number).map(Guide::to_string);
                 format!("a greedy search by the guide {}", name.unwrap_or_default())
             }
-            None => "a sweep, which is fastest,".into(),
+            MetBy::DepthFirst => "a short depth-first search".into(),
+            MetBy::Sweep => "a sweep, which is fastest,".into(),
         };
         let is_shortest = outcome.errors.first().is_some_and(|error| error.shortest);
         let what = match told.answered {
@@ -81,7 +74,10 @@ impl Running<'_> {
                 "{met_by} met an error too far for a breadth-first search; another sweep found this run \
                  to it"
             ),
-            Answered::Greedy => format!("{met_by} found this run while a sweep waited"),
+            Answered::Scouted => format!(
+                "{met_by} met an error too far for a breadth-first search; this is the shortest run of \
+                 several short searches"
+            ),
         };
         self.explain_choice(what);
     }

@@ -219,6 +219,7 @@ impl Running<'_> {
         mut judged: Judged,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<Violation>, Error> {
+        let met = self.take_met();
         if !judging.follower.is_some_and(Follower::is_terminal) {
             self.tell_shorter(judging, fairness, &mut judged, progress)?;
         }
@@ -235,6 +236,7 @@ impl Running<'_> {
             let message = format!("{}: more processes than fairness can be judged for", task.name);
             self.reasons.push(Reason { code: ReasonCode::NotChecked, message });
         }
+        self.note_decision(met, &outcome);
         self.count(task, &outcome);
         self.explain(task, &outcome);
         self.explain_lost(task, lost, budget, &outcome);
