@@ -199,6 +199,11 @@ impl Found {
         self.credit -= LESSON * lessons as i64;
     }
 
+    /// Whether something may be learned.
+    pub fn affords_lessons(&self) -> bool {
+        self.credit > 0
+    }
+
     /// How many changes.
     #[inline]
     pub fn count(&self) -> usize {

@@ -207,8 +207,11 @@ impl Remembered {
         let &Told { renewals, mask, actor, ref form, ref depends, ref order, .. } = told;
         if let Some(form) = form.first_chunk::<W>()
             && renewals == self.renewals
+            && self.found.affords_lessons()
             && self.changes.lacks(mask, form, actor)
         {
+            // As if it had been learned here: if little comes of lessons, nobody shall have twice as many.
+            self.found.charge(1);
             self.changes.learn(mask, form, actor, (depends, order), told.lesson());
         }
     }
