@@ -74,6 +74,9 @@ const OTHER_BYTES: u64 = 3 << 20;
 const PROBED_AFTER: u64 = 1_024;
 const PROBED_AGAIN: u64 = 2;
 
+/// What such a look has freed and the allocator keeps.
+const PROBED_BYTES: u64 = 1 << 20;
+
 /// Looks for an error in another way, after so many states, with so many bytes.
 pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64, u64) -> Option<(Place, u64)> + 'a;
 
@@ -170,7 +173,7 @@ fn run<S: System, F: Form>(
     workers[0].known.move_last(&mut fresh)?;
     workers[shared.owner(hash)].known.settle_all(&fresh)?;
 
-    let mut walked = false;
+    let (mut walked, mut probed) = (false, false);
     let mut probed_at = if probe.is_some() { PROBED_AFTER } else { u64::MAX };
     let mut probe = probe;
     while !shared.is_done() {
@@ -180,7 +183,8 @@ fn run<S: System, F: Form>(
         {
             let memory = shared.memory.budget();
             let free = memory.limit().saturating_sub(memory.used());
-            if let Some(error) = probe(scratch, probed_at, free) {
+            probed = probed || shared.memory.take(PROBED_BYTES).is_ok();
+            if probed && let Some(error) = probe(scratch, probed_at, free) {
                 workers[0].errors.push(error);
                 shared.over.store(true, Ordering::Relaxed);
                 break;
