@@ -1,20 +1,19 @@
 //! A sweep through all states, and where something is wrong a search for a run to it.
 //!
 //! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever order
-//! (`all_states.rs`). If something is wrong, people want a short run to it, which a breadth-first
-//! search finds (`nearest.rs`, or where that cannot be [`bfs`](crate::bfs)), unless there are too
-//! many states nearer than the error: then another sweep, which remembers its way (`retrace.rs`),
-//! or a [depth-first search](crate::dfs) may find a longer run soon. All are tried in turn, each
-//! with ten times as many states as the time before; so none costs much more than the best one
-//! alone, and the answer depends on no clock. What a depth-first search finds may be too long to be read,
-//! so a breadth-first search may then visit as many states as all of them together.
+//! (`all_states.rs`). If one error is enough, others look for it now and then while the sweep waits, by turns, the longer the
+//! more states there turn out to be (`scouts.rs`): an error that is easy to find need not wait until a sweep comes by.
 //!
-//! If one error is enough, others look for it now and then while the sweep waits, by turns, the longer the more states
-//! there turn out to be (`scouts.rs`): an error that is easy to find need not wait until a sweep comes by. When the sweep comes by
-//! one depends on the threads, so whoever met it first has decided that there is one, but the run to it is looked for anew.
+//! Whoever meets an error has decided that there is one. When the sweep comes by one depends on the threads, so the run is
+//! looked for anew, in an order that does not: a breadth-first search (`nearest.rs`, or where that cannot be
+//! [`bfs`](crate::bfs)) visits some states, for a shortest run; then whoever takes turns beside a sweep has those until a sweep
+//! would have many more; then another sweep, which remembers its way (`retrace.rs`), visits as many states as the first; and
+//! all of them begin again with more. So a run that was found beside the sweep is held against a breadth-first search that
+//! takes a fifth of the time spent, or a moment; none costs much more than the best one alone, and the answer depends on no
+//! clock. If the run is too long to be read, a breadth-first search goes on some way.
 //!
 //! *Cost*: without errors that of the sweep, and of looking in other ways at a tenth as many states; with errors that of the
-//! sweep and some three times that of the search that finds a run first.
+//! sweep, and some four times that of the search that finds a run first.
 
 mod all_states;
 mod form;
@@ -29,6 +28,7 @@ mod walks;
 use std::time::{Duration, Instant};
 
 use spinward_machine::System;
+use spinward_machine::system::length;
 use spinward_store::{Parts, trim};
 
 use crate::bfs::bfs;
@@ -39,22 +39,26 @@ use all_states::Swept;
 use form::{Folded, Packed};
 use retrace::retrace;
 use scouts::Scouts;
-pub use scouts::{Guides, MetBy};
+pub use scouts::{Guides, Scout};
 pub(crate) use walks::walk;
 
-/// States that a search for a run visits at first, and how many times as many the next time.
-const FIRST_STATES: u64 = 1_000_000;
-const MORE: u64 = 10;
+/// States that a search for a run visits at first, and how many times as many the next time. For several errors all the
+/// runs are wanted, however long they are.
+const FIRST_STATES: u64 = 1 << 16;
+const FIRST_OF_SEVERAL: u64 = 1 << 20;
+const MORE: u64 = 4;
 
-/// Which search comes when, and how many times as many states it visits. The last one only betters the run of the one
-/// before; by then the sweep, which met the error no sooner than `Retraced`, and three more have visited about as many.
-const ROUND: [(Answered, u64); 5] = [
-    (Answered::BreadthFirst, 1),
-    (Answered::Scouted, 1),
-    (Answered::Retraced, 1),
-    (Answered::DepthFirst, 1),
-    (Answered::BreadthFirst, 4),
-];
+/// Which search comes when, each with as many states; a depth-first search only if it has no turns beside the sweep.
+const ROUND: [Answered; 4] =
+    [Answered::BreadthFirst, Answered::Scouted, Answered::Retraced, Answered::DepthFirst];
+
+/// Those who look beside a sweep have the turns that there are until it has so many times as many states. A breadth-first search
+/// takes up to half again as long as a sweep for a state, and all that were done until then had a third as many as the last.
+/// As turns come whenever there are twice as many states, these come to 12 to 25 percent of the sweep's time.
+const SWEPT: u64 = 16;
+
+/// A longer run is not one to be read. So a breadth-first search goes on as far as it would in the next round.
+const LONG: usize = 1_000;
 
 /// Time to find a run to an error that was met, though time is over.
 const GRACE: Duration = Duration::from_secs(1);
@@ -79,15 +83,17 @@ pub enum Answered {
 pub struct Told {
     /// Which search gave it.
     pub answered: Answered,
-    /// Who met the error first.
-    pub met_by: MetBy,
+    /// Who met the error while the sweep waited; if nobody did, the sweep came by it.
+    pub met_by: Option<Scout>,
+    /// Who found the run, if that was a short look.
+    pub found_by: Option<Scout>,
     /// After what time it was certain that something is wrong, if runs were looked for afterwards.
     pub met: Option<Duration>,
 }
 
 impl From<Answered> for Told {
     fn from(answered: Answered) -> Self {
-        Self { answered, met_by: MetBy::Sweep, met: None }
+        Self { answered, met_by: None, found_by: None, met: None }
     }
 }
 
@@ -111,15 +117,12 @@ pub fn sweep<S: System, W: System>(
         return (bfs(system, scratch, request, progress), Answered::BreadthFirst.into());
     }
     let mut scouts = guides.filter(|_| request.errors == 1).map(|it| Scouts::new(system, it));
-    let mut first: Option<(MetBy, Outcome)> = None;
     let mut take_turn = scouts.as_mut().map(|scouts| {
         |scratch: &mut S::Scratch, seen: u64, free: u64| {
             let request = &request.later(begun.elapsed());
-            let (by, outcome) = scouts.take_turn(scratch, request, seen, free)?;
-            let error = outcome.errors.first()?;
-            let error = (Place::of(error.violation), error.occurrences);
-            first = Some((by, outcome));
-            Some(error)
+            scouts.take_turn(scratch, request, seen, free);
+            let error = scouts.found()?.1.errors.first()?;
+            Some((Place::of(error.violation), error.occurrences))
         }
     });
     let probe = take_turn.as_mut().map(|it| it as &mut all_states::Probe<'_, S::Scratch>);
@@ -141,11 +144,13 @@ pub fn sweep<S: System, W: System>(
         return (swept.outcome, Answered::Sweep.into());
     }
     let met = begun.elapsed();
+    let met_by = scouts.as_ref().and_then(Scouts::found).map(|&(who, _)| who);
     let progress = &mut |event: &Progress| progress(&Progress { met: Some(met), ..*event });
     let counts_errors = request.errors == 0;
     // What is left out is left to the system.
     let mut request = Request { reduces: false, ..request.clone() };
-    let mut states = FIRST_STATES;
+    let one = request.errors == 1;
+    let mut states = if one { FIRST_STATES } else { FIRST_OF_SEVERAL };
     if swept.outcome.is_complete() {
         request.errors = swept.errors.len().min(Outcome::MAX_ERRORS);
         // As many as there are could be borne before.
@@ -156,54 +161,52 @@ pub fn sweep<S: System, W: System>(
     let mut runs = Vec::new();
     let mut best: Option<(Outcome, Answered)> = None;
     let mut limit = None;
+    // Those for which there is too little memory: with more states it is no better.
+    let mut too_large = Vec::new();
     'searches: loop {
         let mut larger = false;
-        for (answered, times) in ROUND {
-            let betters = times > 1;
-            if matches!(answered, Answered::Scouted | Answered::Retraced) && request.errors != 1
-                || betters && (best.is_none() || request.errors != 1)
-            {
-                continue;
-            }
-            if answered == Answered::Scouted {
-                // They look at as many states each time.
-                if let Some(scouts) = scouts.take()
-                    && let Some(outcome) = scouts.look(scratch, &request)
-                {
-                    best = Some((outcome, answered));
-                    break 'searches;
-                }
+        for answered in ROUND {
+            if too_large.contains(&answered) {
                 continue;
             }
             // What the search before has freed shall not count beside this one.
             trim();
             // A shortest run is what was asked for, however long it takes.
             let bounded = !request.shortest || answered != Answered::BreadthFirst;
-            request.limits.max_states = bounded.then_some(states.saturating_mul(times));
+            request.limits.max_states = bounded.then_some(states);
             request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
             let outcome = match answered {
-                Answered::BreadthFirst if nearest::suits(whole, &request) => {
-                    nearest::nearest(whole, &mut whole_scratch, &request, progress)
+                Answered::BreadthFirst => {
+                    breadth_first(whole, &mut whole_scratch, &request, progress)
                 }
-                Answered::BreadthFirst => bfs(whole, &mut whole_scratch, &request, progress),
-                Answered::Retraced => retrace(system, scratch, &request, progress),
-                _ => dfs(system, scratch, &request, progress),
+                Answered::Scouted => {
+                    let swept = states.saturating_mul(SWEPT);
+                    // Who met an error late waits until the others have looked as far: without the sweep, too, it
+                    // would be found by whoever comes first in this order.
+                    let Some(scouts) = &mut scouts else { continue };
+                    scouts.go_on(scratch, &request, swept);
+                    match scouts.found_until(swept) {
+                        Some((_, outcome)) => outcome.clone(),
+                        None => continue,
+                    }
+                }
+                Answered::Retraced if one => retrace(system, scratch, &request, progress),
+                // Beside a sweep it had its turns.
+                Answered::DepthFirst if scouts.is_none() => {
+                    dfs(system, scratch, &request, progress)
+                }
+                _ => continue,
             };
-            let found = outcome.errors.len();
             runs.extend(outcome.errors.iter().cloned());
-            if found > best.as_ref().map_or(0, |(best, _)| best.errors.len())
-                || betters && found > 0
-            {
+            if outcome.errors.len() > best.as_ref().map_or(0, |(best, _)| best.errors.len()) {
                 best = Some((outcome.clone(), answered));
             }
             match outcome.stopped {
-                _ if betters => break 'searches,
-                Some(Stopped::Errors)
-                    if answered == Answered::DepthFirst
-                        && request.errors == 1
-                        && limit.is_none() => {}
                 Some(Stopped::Limit(Limit::States)) => larger = true,
-                Some(Stopped::Limit(Limit::Memory)) => limit = Some(Limit::Memory),
+                Some(Stopped::Limit(Limit::Memory)) => {
+                    limit = Some(Limit::Memory);
+                    too_large.push(answered);
+                }
                 Some(Stopped::Limit(other)) => {
                     limit = Some(other);
                     break 'searches;
@@ -216,6 +219,23 @@ pub fn sweep<S: System, W: System>(
         }
         states = states.saturating_mul(MORE);
     }
+    let is_long = |found: &Found| length(&found.steps) > LONG;
+    if one
+        && limit.is_none()
+        && best.as_ref().is_some_and(|(outcome, _)| outcome.errors.iter().any(is_long))
+    {
+        trim();
+        request.limits.max_states = Some(states.saturating_mul(MORE));
+        request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()));
+        let nearer = breadth_first(whole, &mut whole_scratch, &request, progress);
+        if !nearer.errors.is_empty() {
+            best = Some((nearer, Answered::BreadthFirst));
+        }
+    }
+    if best.is_none() {
+        let known = scouts.as_ref().and_then(Scouts::found);
+        best = known.map(|(_, outcome)| (outcome.clone(), Answered::Scouted));
+    }
     if best.is_none() && limit.is_some() {
         // What was met shall not be lost, if only it can be found soon.
         request.limits.max_states = None;
@@ -225,12 +245,6 @@ pub fn sweep<S: System, W: System>(
         let outcome = request.limits.undisturbed(search);
         best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
     }
-    let met_by = first.as_ref().map_or(MetBy::Sweep, |&(by, _)| by);
-    if best.is_none()
-        && let Some((_, outcome)) = first
-    {
-        best = Some((outcome, Answered::Scouted));
-    }
     let (outcome, answered) = match best {
         Some((mut outcome, answered)) => {
             outcome.take_shorter(&runs);
@@ -238,7 +252,23 @@ pub fn sweep<S: System, W: System>(
         }
         None => (swept.without_run(limit), Answered::Sweep),
     };
-    (outcome, Told { answered, met_by, met: Some(met) })
+    let found_by = scouts.as_ref().and_then(Scouts::found).map(|&(who, _)| who);
+    let found_by = found_by.filter(|_| answered == Answered::Scouted);
+    (outcome, Told { answered, met_by, found_by, met: Some(met) })
+}
+
+/// A breadth-first search, the fastest one that can do what is asked for.
+fn breadth_first<W: System>(
+    whole: &W,
+    scratch: &mut W::Scratch,
+    request: &Request,
+    progress: &mut dyn FnMut(&Progress),
+) -> Outcome {
+    if nearest::suits(whole, request) {
+        nearest::nearest(whole, scratch, request, progress)
+    } else {
+        bfs(whole, scratch, request, progress)
+    }
 }
 
 impl Outcome {

@@ -1,9 +1,11 @@
 //! A guide that looks for an error while a sweep waits.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
-use spinward_search::sweep::{Answered, Guides, MetBy, Told, sweep};
+use spinward_search::sweep::{Answered, Guides, Scout, Told, sweep};
 use spinward_search::{Keep, Limits, Outcome, Request};
 
 /// A tree of numbers that are read bit by bit, of which one is wrong at last.
@@ -88,19 +90,60 @@ fn guides_take_turns() {
     for threads in [1, 2] {
         let request = Request { errors: 1, limits: limits.clone(), threads, ..Request::default() };
         let (outcome, told) = search(needle, false, &request);
-        assert_eq!((outcome.errors.len(), told.met_by), (1, MetBy::Guide(1)));
+        assert_eq!((outcome.errors.len(), told.met_by), (1, Some(Scout::Guide(1))));
         assert_eq!(outcome.errors[0].steps.len(), 28);
     }
 }
 
 #[test]
 fn what_a_guide_has_found_is_told_as_shortly_as_can_be() {
-    let needle = Needle { bits: 16, wrong: 0x4321 };
+    let needle = Needle { bits: 14, wrong: 0x1321 };
     for keep in [Keep::Exact, Keep::Tree] {
         let request = Request { errors: 1, keep, ..Request::default() };
         let (outcome, told) = search(needle, true, &request);
         assert_eq!(told.answered, Answered::BreadthFirst);
-        assert!(outcome.errors[0].shortest && outcome.errors[0].steps.len() == 16);
+        assert!(outcome.errors[0].shortest && outcome.errors[0].steps.len() == 14);
+    }
+}
+
+/// The same tree; it is counted how often a state is expanded.
+struct Counted {
+    needle: Needle,
+    expanded: AtomicU64,
+}
+
+impl System for Counted {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        self.needle.initial(out);
+    }
+
+    fn expand(&self, state: &[u8], scratch: &mut (), sink: &mut dyn Sink) -> Flow {
+        self.expanded.fetch_add(1, Ordering::Relaxed);
+        self.needle.expand(state, scratch, sink)
+    }
+}
+
+#[test]
+fn a_shorter_run_is_not_looked_for_much_longer_than_the_first() {
+    let needle = Needle { bits: 20, wrong: 0x4_4321 };
+    for threads in [1, 2, 3] {
+        let system = Counted { needle, expanded: AtomicU64::new(0) };
+        let request = Request { errors: 1, threads, ..Request::default() };
+        let make = |number| -> Option<Box<dyn Guide>> {
+            Some(if number == 0 { Box::new(needle) } else { Box::new(Unguided) })
+        };
+        let guides = Guides { count: 2, make: &make };
+        let (outcome, told) = sweep(&system, &system, Some(guides), &mut (), &request, &mut |_| {});
+        let guide = Some(Scout::Guide(0));
+        assert_eq!((told.answered, told.met_by, told.found_by), (Answered::Scouted, guide, guide));
+        assert!(outcome.errors[0].steps.len() == 20 && !outcome.errors[0].shortest);
+        // A breadth-first search to the end would expand a million.
+        let expanded = system.expanded.into_inner();
+        assert!(expanded < 100_000, "{expanded}");
     }
 }
 
@@ -150,7 +193,7 @@ fn an_error_that_a_depth_first_search_meets_at_once_is_met_early() {
         let request = Request { limits, ..request };
         let guides = Guides { count: 0, make: &make };
         let (outcome, told) = sweep(&row, &row, Some(guides), &mut (), &request, &mut |_| {});
-        assert_eq!((outcome.errors.len(), told.met_by), (1, MetBy::DepthFirst));
+        assert_eq!((outcome.errors.len(), told.met_by), (1, Some(Scout::DepthFirst)));
         assert_eq!(outcome.errors[0].steps.len(), 400);
         assert!(told.met.is_some());
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_program::ir::TransitionId;
+use spinward_search::dfs::dfs;
 use spinward_search::sweep::{Answered, sweep};
 use spinward_search::{Counts, Limit, Limits, Request, Stopped};
 
@@ -179,11 +180,13 @@ fn an_error_that_was_met_is_not_lost() {
     assert!(!outcome.errors[0].shortest);
 }
 
-/// A full tree in which the leaf is wrong that a depth-first search comes to first, and a sweep last.
+/// A long row of numbers, which a depth-first search takes first, and a full tree beside it. The end of the row is wrong,
+/// and one of the leaves.
 struct Tree;
 
-/// Levels above the leaves.
-const LEVELS: u32 = 20;
+/// Levels above the leaves, and numbers in the row.
+const LEVELS: u32 = 16;
+const ROW: u32 = 20_000;
 
 impl System for Tree {
     type Scratch = ();
@@ -192,27 +195,35 @@ impl System for Tree {
 
     fn initial(&self, out: &mut Vec<u8>) {
         out.clear();
-        out.extend(1_u32.to_le_bytes());
+        out.extend([0; 8]);
     }
 
     fn expand(&self, state: &[u8], _: &mut (), sink: &mut dyn Sink) -> Flow {
-        let number = u32::from_le_bytes(state.try_into().unwrap());
-        if number == 1 << LEVELS {
+        let word = |at: usize| u32::from_le_bytes(state[at..at + 4].try_into().unwrap());
+        let (row, leaf) = (word(0), word(4));
+        if row == ROW || leaf == 1 << LEVELS | 0x2aaa {
             sink.violation(Violation::InvalidEndState, &[])?;
         }
-        for next in [2 * number, 2 * number + 1].into_iter().filter(|it| it >> LEVELS < 2) {
-            sink.successor(&next.to_le_bytes(), &[STEP])?;
+        let next = match (row, leaf) {
+            (0, 0) => vec![(1, 0), (0, 1)],
+            (_, 0) if row < ROW => vec![(row + 1, 0)],
+            (_, 1..) if leaf >> LEVELS == 0 => vec![(0, 2 * leaf), (0, 2 * leaf + 1)],
+            _ => Vec::new(),
+        };
+        for (row, leaf) in next {
+            sink.successor(&[row.to_le_bytes(), leaf.to_le_bytes()].concat(), &[STEP])?;
         }
         Flow::Continue(())
     }
 }
 
 #[test]
-fn a_run_found_depth_first_is_bettered() {
+fn a_long_run_is_bettered() {
+    let dfs = dfs(&Tree, &mut (), &Request { errors: 1, ..Request::default() }, &mut |_| {});
+    assert_eq!(dfs.errors[0].steps.len(), ROW as usize);
     let request = Request { threads: 1, errors: 1, ..Request::default() };
     let (outcome, told) = sweep(&Tree, &Tree, None, &mut (), &request, &mut |_| {});
     assert_eq!(told.answered, Answered::BreadthFirst);
-    assert_eq!(outcome.errors[0].steps.len(), LEVELS as usize);
+    assert_eq!(outcome.errors[0].steps.len(), 1 + LEVELS as usize);
     assert!(outcome.errors[0].shortest);
-    assert!(outcome.counts.states > 1 << LEVELS);
 }

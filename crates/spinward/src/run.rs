@@ -277,6 +277,7 @@ impl Running<'_> {
         self.explain(task, &outcome);
         self.explain_lost(task, lost, budget, &outcome);
         self.take_errors(task, machine.program(), outcome.errors, shortening)?;
+        self.explain_length();
         Ok(None)
     }
 

@@ -71,8 +71,8 @@ const OTHER_BYTES: u64 = 3 << 20;
 
 /// How many states there must be before an error is looked for in another way, and how many times as many before it
 /// is looked for again.
-const PROBED_AFTER: u64 = 1_024;
-const PROBED_AGAIN: u64 = 2;
+pub(super) const PROBED_AFTER: u64 = 1_024;
+pub(super) const PROBED_AGAIN: u64 = 2;
 
 /// What such a look has freed and the allocator keeps.
 const PROBED_BYTES: u64 = 1 << 20;

@@ -10,10 +10,13 @@
 //! least: some milliseconds. A depth-first search needs some five times as long as the sweep for a state, a guide some
 //! fifteen times.
 
+use std::time::Instant;
+
 use spinward_guide::Guide;
-use spinward_machine::{System, system::length};
+use spinward_machine::System;
 use spinward_store::trim;
 
+use super::all_states::{PROBED_AFTER, PROBED_AGAIN};
 use crate::dfs::dfs;
 use crate::directed::Directed;
 use crate::directed::best_first::{Rank, best_first};
@@ -28,9 +31,6 @@ const GUIDED_STATES: u64 = 512;
 
 /// At every so many turns it is looked depth first; before the second of them by no guide.
 const DEPTH_TURNS: usize = 3;
-
-/// States that each looks at when a run is wanted, and none was found breadth-first.
-const LOOK_STATES: u64 = 8_192;
 
 /// The part of the free memory that may be used.
 const PART: u64 = 4;
@@ -47,15 +47,12 @@ pub struct Guides<'g> {
     pub make: &'g dyn Fn(usize) -> Option<Box<dyn Guide + 'g>>,
 }
 
-/// Who met an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MetBy {
-    /// The sweep.
-    #[default]
-    Sweep,
-    /// A depth-first search while it waited.
+/// Who looks for an error while a sweep waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scout {
+    /// A depth-first search.
     DepthFirst,
-    /// A greedy search by this guide while it waited.
+    /// A greedy search by this guide.
     Guide(usize),
 }
 
@@ -64,77 +61,90 @@ pub(super) struct Scouts<'s, 'g, S> {
     system: &'s S,
     guides: Guides<'g>,
     turn: usize,
+    /// How many states of the sweep there were at the last turn.
+    seen: u64,
     /// States that were looked at depth first at most: as many again would be the same ones.
     depth_states: u64,
+    /// Who has found what; after that nobody takes a turn.
+    found: Option<(Scout, Outcome)>,
 }
 
 impl<'s, 'g, S: System> Scouts<'s, 'g, S> {
     pub fn new(system: &'s S, guides: Guides<'g>) -> Self {
-        Self { system, guides, turn: 0, depth_states: 0 }
+        Self { system, guides, turn: 0, seen: 0, depth_states: 0, found: None }
+    }
+
+    /// Who has found what, if anybody has.
+    pub fn found(&self) -> Option<&(Scout, Outcome)> {
+        self.found.as_ref()
+    }
+
+    /// The same, of what was found in the turns until a sweep has so many states.
+    pub fn found_until(&self, seen: u64) -> Option<&(Scout, Outcome)> {
+        self.found().filter(|_| self.seen <= seen)
     }
 
     /// Looks for an error in the ways whose turn it is, when so many states were seen and so many bytes are free.
-    pub fn take_turn(
-        &mut self,
-        scratch: &mut S::Scratch,
-        request: &Request,
-        seen: u64,
-        free: u64,
-    ) -> Option<(MetBy, Outcome)> {
+    pub fn take_turn(&mut self, scratch: &mut S::Scratch, request: &Request, seen: u64, free: u64) {
         let turn = self.turn;
         self.turn += 1;
+        self.seen = seen;
         if free < LEAST_FREE {
-            return None;
+            return;
         }
         let memory = free / PART;
         let states = DEPTH_STATES.max(seen / DEPTH_SHARE);
         if turn.is_multiple_of(DEPTH_TURNS) && states > self.depth_states {
             self.depth_states = states;
-            let by = MetBy::DepthFirst;
-            if let Some(outcome) = self.scout(by, scratch, request, states, memory) {
-                return Some((by, outcome));
-            }
+            self.found = self.scout(Scout::DepthFirst, scratch, request, states, memory);
         }
-        let guide = turn.checked_sub(DEPTH_TURNS)?.checked_rem(self.guides.count)?;
-        let (by, states) = (MetBy::Guide(guide), GUIDED_STATES.max(seen / GUIDED_SHARE));
-        self.scout(by, scratch, request, states, memory).map(|outcome| (by, outcome))
+        let number = turn.checked_sub(DEPTH_TURNS).and_then(|it| it.checked_rem(self.guides.count));
+        if let (None, Some(number)) = (&self.found, number) {
+            let states = GUIDED_STATES.max(seen / GUIDED_SHARE);
+            self.found = self.scout(Scout::Guide(number), scratch, request, states, memory);
+        }
     }
 
-    /// What the one has found that comes to the shortest run, if all of them look with some effort.
-    pub fn look(&self, scratch: &mut S::Scratch, request: &Request) -> Option<Outcome> {
-        let memory = request.limits.memory.unwrap_or(u64::MAX);
-        let guides = (0..self.guides.count).map(MetBy::Guide);
-        let all = [MetBy::DepthFirst].into_iter().chain(guides);
-        let found = all.filter_map(|by| self.scout(by, scratch, request, LOOK_STATES, memory));
-        found.min_by_key(|outcome| outcome.errors.first().map(|run| length(&run.steps)))
+    /// Has all turns that there would be until a sweep has so many states, unless something was found by then.
+    pub fn go_on(&mut self, scratch: &mut S::Scratch, request: &Request, seen: u64) {
+        let begun = Instant::now();
+        let free = request.limits.memory.unwrap_or(u64::MAX);
+        while self.found.is_none() {
+            let request = &request.later(begun.elapsed());
+            let next = self.seen.saturating_mul(PROBED_AGAIN).max(PROBED_AFTER);
+            if next > seen {
+                break;
+            }
+            self.take_turn(scratch, request, next, free);
+        }
     }
 
     /// What is found in a way with so many states and bytes, if that is an error.
     fn scout(
         &self,
-        by: MetBy,
+        who: Scout,
         scratch: &mut S::Scratch,
         request: &Request,
         states: u64,
         memory: u64,
-    ) -> Option<Outcome> {
+    ) -> Option<(Scout, Outcome)> {
         let limits =
             Limits { max_states: Some(states), memory: Some(memory), ..request.limits.clone() };
         // One thread: whatever is looked at beside the way to an error is in vain.
         let request =
             Request { limits, shortest: false, reduces: false, threads: 1, ..request.clone() };
-        let outcome = match by {
-            MetBy::Guide(number) => {
+        let outcome = match who {
+            Scout::Guide(number) => {
                 let guide = (self.guides.make)(number)?;
                 let directed = Directed { guide: &*guide, bound: None };
                 let rank = Rank::Estimate;
                 best_first(self.system, scratch, &request, rank, directed, &mut |_| {}).0
             }
-            _ => dfs(self.system, scratch, &request, &mut |_| {}),
+            Scout::DepthFirst => dfs(self.system, scratch, &request, &mut |_| {}),
         };
         trim();
         let found = !outcome.errors.is_empty();
         // That it was bounded is nobody's concern.
-        found.then_some(Outcome { stopped: Some(Stopped::Errors), ..outcome })
+        found.then_some((who, Outcome { stopped: Some(Stopped::Errors), ..outcome }))
     }
 }

@@ -2,10 +2,11 @@
 
 use spinward_guide::Subject;
 use spinward_search::Outcome;
-use spinward_search::sweep::{Answered, MetBy, Told};
+use spinward_search::sweep::{Answered, Scout, Told};
 
 use super::Running;
 use crate::options::{Guide, Search};
+use crate::plan::Algorithm;
 
 /// Guides that may find an error soon, each in its own way.
 const QUICK: &[&str] =
@@ -40,14 +41,14 @@ impl Running<'_> {
         if !self.is_auto() {
             return;
         }
-        let met_by = match told.met_by {
-            MetBy::Guide(number) => {
+        let name = |who| match who {
+            Scout::Guide(number) => {
                 let name = quick.get(number).map(Guide::to_string);
                 format!("a greedy search by the guide {}", name.unwrap_or_default())
             }
-            MetBy::DepthFirst => "a short depth-first search".into(),
-            MetBy::Sweep => "a sweep, which is fastest,".into(),
+            Scout::DepthFirst => "a short depth-first search".into(),
         };
+        let met_by = told.met_by.map_or_else(|| "a sweep, which is fastest,".into(), name);
         let is_shortest = outcome.errors.first().is_some_and(|error| error.shortest);
         let what = match told.answered {
             Answered::Sweep if outcome.is_complete() => {
@@ -66,19 +67,27 @@ impl Running<'_> {
             Answered::BreadthFirst => {
                 format!("{met_by} met an error; a breadth-first search then found a run to it")
             }
-            Answered::DepthFirst => format!(
-                "{met_by} met an error too far for a breadth-first search; a depth-first search found this \
-                 run to it"
-            ),
-            Answered::Retraced => format!(
-                "{met_by} met an error too far for a breadth-first search; another sweep found this run \
-                 to it"
-            ),
-            Answered::Scouted => format!(
-                "{met_by} met an error too far for a breadth-first search; this is the shortest run of \
-                 several short searches"
-            ),
+            Answered::DepthFirst | Answered::Retraced | Answered::Scouted => {
+                let far = format!("{met_by} met an error too far for a short breadth-first search");
+                match (told.answered, told.found_by) {
+                    (_, Some(who)) if told.met_by == Some(who) => far,
+                    (_, Some(who)) => format!("{far}; {} found this run", name(who)),
+                    (Answered::DepthFirst, _) => {
+                        format!("{far}; a depth-first search found this run")
+                    }
+                    _ => format!("{far}; another sweep found this run"),
+                }
+            }
         };
         self.explain_choice(what);
+    }
+
+    /// Says how to have a shortest run, if one is told that may be longer.
+    pub(super) fn explain_length(&mut self) {
+        let may_be_longer =
+            self.errors.iter().any(|error| !error.shortest && error.cycle_start.is_none());
+        if self.method.algorithm == Algorithm::Sweep && may_be_longer {
+            self.explain_choice("with --shortest it goes on until no run is shorter".into());
+        }
     }
 }
