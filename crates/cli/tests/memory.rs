@@ -76,6 +76,38 @@ fn large_states_and_many_shapes_count() {
     }
 }
 
+/// States of which few fit into 64 MB.
+const LARGE: &str = "chan c[16] = [200] of { int, short, byte };
+active [4] proctype P() {
+    int i, j;
+    do
+    :: c[_pid * 4 + i]!j, j, j; i = (i + 1) % 4; j++
+    :: c[((_pid + 1) % 4) * 4 + i]?_, _, _
+    od
+}
+";
+
+/// An error is looked for in other ways while the usual search waits: what that takes, it gives back.
+#[test]
+fn short_looks_beside_a_sweep_count() {
+    const LIMIT: u64 = 64 << 20;
+    let place = Place::new();
+    place.write("large.pml", LARGE);
+    for threads in ["1", "2"] {
+        let words = ["check", "--memory", "64M", "--threads", threads, "large.pml"];
+        let mut child = place
+            .command(&words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let peak = watch(&mut child);
+        Said::new(&child.wait_with_output().expect("it ended")).code(3);
+        assert!(peak <= LIMIT, "{threads} threads: {peak} of {LIMIT} bytes");
+        assert!(peak > LIMIT / 2, "{threads} threads: only {peak} of {LIMIT} bytes");
+    }
+}
+
 #[test]
 fn no_search_uses_more_memory_than_it_may() {
     const LIMIT: u64 = 64 << 20;

@@ -15,8 +15,8 @@ fn reserve(allowed: u64) -> u64 {
 
 /// Bytes for a search, of those allowed, beside what the program itself uses.
 pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
-    // The allocator needs some room too.
-    allowed.saturating_sub(own + reserve(allowed)) / 32 * 31
+    // The allocator needs some room too: between large keys of many sizes it leaves gaps.
+    allowed.saturating_sub(own + reserve(allowed)) / 16 * 15
 }
 
 /// Bytes that may still be used: what the system has available, or what is left of the control

@@ -154,7 +154,8 @@ impl<const N: usize> std::ops::DerefMut for Block<N> {
 ///
 /// Slices are cut one after the other from mappings that hold many, so that also slices smaller
 /// than a page share huge ones. What of a mapping is not handed out yet is not touched; so at most
-/// one huge page, [`HUGE_PAGE`](huge_pages::HUGE_PAGE), is in memory without being counted.
+/// one huge page, [`HUGE_PAGE`](huge_pages::HUGE_PAGE), is in memory without being counted. A mapping goes when all
+/// slices of it are gone: who frees some of them while others stay should have taken them [apart](huge_pages::apart).
 #[cfg(all(target_os = "linux", not(miri), not(loom)))]
 mod huge_pages {
     use std::ptr::NonNull;
@@ -203,6 +204,17 @@ mod huge_pages {
         let start = unsafe { mapping.start.add(*used) };
         *used += len;
         Some((start, mapping))
+    }
+
+    /// Does something whose slices are in mappings of their own, which leave the process when all of these slices
+    /// are dropped, whatever was taken before and is there still.
+    pub fn apart<T>(work: impl FnOnce() -> T) -> T {
+        let present = || PRESENT.lock().unwrap_or_else(PoisonError::into_inner);
+        // Moved out, and so never handed out twice.
+        let before = std::mem::take(&mut *present());
+        let done = work();
+        *present() = before;
+        done
     }
 
     impl Mapping {
@@ -295,6 +307,16 @@ pub(crate) fn equal(bytes: [u64; 2], byte: u8) -> u32 {
         let equal = |word| gather(crate::index::equal_bytes(word, byte));
         equal(bytes[0]) | equal(bytes[1]) << 8
     }
+}
+
+/// Does something, and gives all memory that it has freed back to the system.
+pub fn apart<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(all(target_os = "linux", not(miri), not(loom)))]
+    let done = huge_pages::apart(work);
+    #[cfg(not(all(target_os = "linux", not(miri), not(loom))))]
+    let done = work();
+    trim();
+    done
 }
 
 /// Gives memory that was freed back to the system, which the allocator may keep for itself.

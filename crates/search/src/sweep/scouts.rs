@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use spinward_guide::Guide;
 use spinward_machine::System;
-use spinward_store::trim;
+use spinward_store::apart;
 
 use super::all_states::{PROBED_AFTER, PROBED_AGAIN};
 use crate::dfs::dfs;
@@ -133,16 +133,16 @@ impl<'s, 'g, S: System> Scouts<'s, 'g, S> {
         // One thread: whatever is looked at beside the way to an error is in vain.
         let request =
             Request { limits, shortest: false, reduces: false, threads: 1, ..request.clone() };
-        let outcome = match who {
+        // The sweep goes on, and so does its memory.
+        let outcome = apart(|| match who {
             Scout::Guide(number) => {
                 let guide = (self.guides.make)(number)?;
                 let directed = Directed { guide: &*guide, bound: None };
                 let rank = Rank::Estimate;
-                best_first(self.system, scratch, &request, rank, directed, &mut |_| {}).0
+                Some(best_first(self.system, scratch, &request, rank, directed, &mut |_| {}).0)
             }
-            Scout::DepthFirst => dfs(self.system, scratch, &request, &mut |_| {}),
-        };
-        trim();
+            Scout::DepthFirst => Some(dfs(self.system, scratch, &request, &mut |_| {})),
+        })?;
         let found = !outcome.errors.is_empty();
         // That it was bounded is nobody's concern.
         found.then_some((who, Outcome { stopped: Some(Stopped::Errors), ..outcome }))
