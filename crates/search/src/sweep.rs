@@ -241,9 +241,21 @@ pub fn sweep<S: System, W: System>(
         request.limits.max_states = None;
         request.limits.time = Some(GRACE);
         request.errors = 1;
-        let search = || retrace(system, scratch, &request, progress);
-        let outcome = request.limits.undisturbed(search);
-        best = (!outcome.errors.is_empty()).then_some((outcome, Answered::Retraced));
+        let nearest = limit == Some(Limit::Interrupt);
+        let search = || {
+            // If time is over, a breadth-first search had as much already.
+            let near =
+                nearest.then(|| breadth_first(whole, &mut whole_scratch, &request, progress));
+            match near.filter(|outcome| !outcome.errors.is_empty()) {
+                Some(outcome) => (outcome, Answered::BreadthFirst),
+                None => {
+                    trim();
+                    (retrace(system, scratch, &request, progress), Answered::Retraced)
+                }
+            }
+        };
+        let found = request.limits.undisturbed(search);
+        best = Some(found).filter(|(outcome, _)| !outcome.errors.is_empty());
     }
     let (outcome, answered) = match best {
         Some((mut outcome, answered)) => {

@@ -1,8 +1,9 @@
 //! A sweep through more states than one thread is left alone with.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_machine::{Flow, Sink, Step, Stop, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::dfs::dfs;
 use spinward_search::sweep::{Answered, sweep};
@@ -178,6 +179,45 @@ fn an_error_that_was_met_is_not_lost() {
     assert_eq!(told.answered, Answered::Retraced);
     assert_eq!(outcome.errors[0].steps.len(), 108);
     assert!(!outcome.errors[0].shortest);
+}
+
+/// Two counters without end, and an error where both are small. Whoever counts far is told to stop.
+struct Endless(Arc<Stop>);
+
+impl System for Endless {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn initial(&self, out: &mut Vec<u8>) {
+        out.extend([0; 16]);
+    }
+
+    fn expand(&self, state: &[u8], _: &mut (), sink: &mut dyn Sink) -> Flow {
+        let word = |at: usize| u64::from_le_bytes(state[at..at + 8].try_into().unwrap());
+        let (first, second) = (word(0), word(8));
+        if (first, second) == (20, 15) {
+            sink.violation(Violation::InvalidEndState, &[])?;
+        }
+        if first + second > 20_000 {
+            self.0.ask();
+        }
+        for (first, second) in [(first + 1, second), (first, second + 1)] {
+            sink.successor(&[first.to_le_bytes(), second.to_le_bytes()].concat(), &[STEP])?;
+        }
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn an_error_that_was_met_is_found_though_the_search_is_interrupted() {
+    for errors in [0, 1] {
+        let request = Request { threads: 1, errors, ..Request::default() };
+        let system = Endless(request.limits.stop.clone());
+        let (outcome, _) = sweep(&system, &system, None, &mut (), &request, &mut |_| {});
+        assert_eq!(outcome.errors[0].steps.len(), 35, "{errors} errors");
+        assert!(outcome.errors[0].shortest);
+    }
 }
 
 /// A long row of numbers, which a depth-first search takes first, and a full tree beside it. The end of the row is wrong,
