@@ -109,6 +109,24 @@ fn short_looks_beside_a_sweep_count() {
 }
 
 #[test]
+fn nor_does_one_with_states_on_disk() {
+    const LIMIT: u64 = 40 << 20;
+    let place = Place::new();
+    place.write("many.pml", MODEL);
+    for search in ["bfs", "astar"] {
+        let options = ["check", "--memory", "40M", "--search", search, "--disk", search];
+        let words = [&options[..], &["--max-states", "500000", "many.pml"]].concat();
+        let mut command = place.command(&words);
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let peak = watch(&mut child);
+        Said::new(&child.wait_with_output().expect("it ended")).code(3);
+        assert!(place.path().join(search).join("search-1/search.json").is_file(), "all fit");
+        assert!(peak <= LIMIT, "{search}: {peak} of {LIMIT} bytes");
+    }
+}
+
+#[test]
 fn no_search_uses_more_memory_than_it_may() {
     const LIMIT: u64 = 64 << 20;
     let place = Place::new();

@@ -2,12 +2,14 @@
 //!
 //! *Idea*: states that are neighbours in the order of their bytes differ in few of them, so each is written as what
 //! changes the one before into it ([`spinward_store::delta`]), a block at a time, and a block is compressed once more
-//! (LZ4) and checksummed. The first key of each block is kept in memory, so that whoever goes through a run in order
-//! can pass over the blocks in which nothing is asked for.
+//! (LZ4) and checksummed. Where each block begins among the keys is kept in memory, so that whoever goes through a run
+//! in order can pass over the blocks in which nothing is asked for. Blocks are small: where few states are asked for,
+//! what it takes to find out is to unpack the block of each.
 //!
 //! *Form*: a block is the checksum of what follows, the lengths of the records before and after compression, and the records; a
 //! record is its number and the length of the change, both in groups of seven bits, its mark, and the change. Behind
-//! the blocks comes a list of them, with its checksum.
+//! the blocks comes a list of them, with its checksum: the length of each, and as many bytes of its first key as tell it
+//! from the last one of the block before.
 
 use serde::{Deserialize, Serialize};
 use spinward_store::delta;
@@ -16,7 +18,7 @@ use crate::error::Error;
 use crate::folder::{Folder, NewFile};
 
 /// Bytes of records in a block, before they are compressed.
-pub const BLOCK: usize = 1 << 14;
+pub const BLOCK: usize = 1 << 11;
 
 /// Bytes before the records of a block: checksum and two lengths.
 const HEAD: usize = 12;
@@ -54,14 +56,14 @@ pub struct Run {
     /// How many bytes at the beginning of a state do not tell it from others.
     skip: usize,
     blocks: Vec<Block>,
-    /// The first key of each block, one after the other.
+    /// The keys from which on states are in each block, one after the other.
     keys: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
     start: u64,
-    /// Where its first key ends in the keys.
+    /// Where its key ends in the keys.
     key: usize,
 }
 
@@ -115,7 +117,7 @@ impl Run {
         (self.blocks.capacity() * size_of::<Block>() + self.keys.capacity()) as u64
     }
 
-    /// The first keys of its blocks.
+    /// The keys from which on states are in each of its blocks.
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.blocks.len()).map(|block| self.key(block))
     }
@@ -158,7 +160,10 @@ impl<'w, 'f> RunWriter<'w, 'f> {
     /// Adds a record.
     pub fn push(&mut self, Record { state, number, mark }: Record<'_>) -> Result<(), Error> {
         if self.records.is_empty() {
-            self.keys.extend_from_slice(&state[self.skip..]);
+            let key = &state[self.skip..];
+            let before = self.last.get(self.skip..).unwrap_or_default();
+            let common = before.iter().zip(key).take_while(|(one, other)| one == other).count();
+            self.keys.extend_from_slice(&key[..key.len().min(common + 1)]);
             self.blocks.push(Block { start: self.file.len(), key: self.keys.len() });
             self.last.clear();
         }

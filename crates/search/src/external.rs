@@ -56,7 +56,7 @@ use crate::whole::look_again;
 
 use form::Form;
 use job::{Hand, Job, Why};
-use pool::{Bucket, Pool, hash_of, mark};
+use pool::{Arrival, Bucket, Pool, hash_of, mark};
 pub use record::{Info, info};
 use shelf::Shelf;
 
@@ -275,8 +275,8 @@ impl<'a, S: System> Search<'a, S> {
         let bytes = request.limits.memory.unwrap_or(u64::MAX / 4);
         let is_sure = guide.is_admissible();
         // What is sorted, read and written needs room too, and so do what a guide and an expansion work with.
-        let pool = Pool::new(bytes / 8 * 3, skip);
-        let ahead = (bytes >> 11).clamp(1 << 14, 1 << 19) as usize;
+        let pool = Pool::new(bytes / 16 * 7, skip);
+        let ahead = (bytes >> 11).clamp(1 << 12, 1 << 19) as usize;
         let by_estimate = skip == 0 && !(guide.asks_the_way() || guide.remembers());
         let mut search = Self {
             system,
@@ -380,7 +380,8 @@ impl<'a, S: System> Search<'a, S> {
         let estimate = self.guide().estimate(initial, Way::default(), &mut Room::default());
         let bucket = Bucket { length: 0, estimate };
         let hash = hash_of(&initial[self.skip..]);
-        self.pool.reach(initial, hash, bucket, mark(hash))?;
+        let arrival = Arrival { length: 0, is_still: false, mark: mark(hash) };
+        self.pool.reach(initial, hash, arrival, || estimate)?;
         let mut notes = self.notes();
         notes.counts.transitions = 1;
         notes.counts.state_bytes = initial.len() as u64;
@@ -391,8 +392,8 @@ impl<'a, S: System> Search<'a, S> {
 
     fn go_on(&mut self, hands: &mut [Hand<S>], watch: &mut Watch<'_>) -> Result<(), Why> {
         if self.resumed {
-            self.shelf.begin_filter(self.request.limits.memory);
-            self.shelf.fill_filter(|| self.clock.check())?;
+            self.shelf.begin_filters(self.request.limits.memory);
+            self.shelf.fill_filters(|| self.clock.check())?;
         }
         while let Some((rank, bucket)) = self.next() {
             self.check_errors(rank)?;
@@ -510,7 +511,7 @@ impl<'a, S: System> Search<'a, S> {
 
     /// Makes room: writes to disk what is only in memory.
     fn spill(&mut self, keeps_old: bool) -> Result<(), Why> {
-        self.shelf.begin_filter(self.request.limits.memory);
+        self.shelf.begin_filters(self.request.limits.memory);
         let buckets = self.shelf.spill(&mut self.pool, self.request.threads, keeps_old);
         let buckets = buckets.map_err(Why::Disk)?;
         let mut notes = self.notes();

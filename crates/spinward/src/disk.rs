@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use spinward_disk::{Faults, Folder, Lock};
 pub use spinward_search::external::Info;
 use spinward_search::external::{self, Stages};
+use spinward_search::{Limits, Request};
 use spinward_store::hash;
 
 use crate::words::quoted_path;
-use crate::{Check, Error};
+use crate::{Check, Error, memory};
 
 /// The name of the manifest, and of one that is being written.
 const MANIFEST: &str = "check.json";
@@ -105,6 +106,8 @@ pub(crate) struct Disk {
     pub stages: Stages,
     /// Whether it was to go on with what is there.
     pub resumes: bool,
+    /// Bytes of memory, those of the program itself included.
+    allowed: u64,
     /// Held for what its end does.
     _lock: Lock,
 }
@@ -145,7 +148,27 @@ impl Disk {
             None => folder.save(MANIFEST, &identity).map_err(failed)?,
         }
         let stages = Stages::new(path, Faults::default());
-        Ok(Some(Self { path: path.clone(), stages, resumes: *resumes, _lock: lock }))
+        let allowed = check.memory.unwrap_or_else(memory::default_budget);
+        let (path, resumes) = (path.clone(), *resumes);
+        Ok(Some(Self { path, stages, resumes, allowed, _lock: lock }))
+    }
+
+    /// What a search is asked, with all memory that is left when all that it works with was made.
+    pub fn request(&self, request: &Request) -> Result<Request, Error> {
+        let bytes = memory::for_disk(self.allowed).map_err(|least| {
+            // Nothing was begun.
+            if !self.resumes {
+                let _ = remove(&self.path);
+            }
+            // It is not the same each time.
+            let least = least.div_ceil(1 << 20) + 1;
+            Error::Usage(format!(
+                "the memory is too little for a search with states on disk: with this model the program itself needs \
+                 most of it; --memory {least}M is enough"
+            ))
+        })?;
+        let limits = Limits { memory: Some(bytes), ..request.limits.clone() };
+        Ok(Request { limits, ..request.clone() })
     }
 }
 

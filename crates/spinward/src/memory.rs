@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use spinward_store::{forget_code, trim};
+
 /// What a check uses if nobody says otherwise: 80% of what is free.
 pub fn default_budget() -> u64 {
     free_memory().map_or(u64::MAX, |free| free / 5 * 4).saturating_add(own_memory())
@@ -19,6 +21,29 @@ pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
     allowed.saturating_sub(own + reserve(allowed)) / 16 * 15
 }
 
+/// Bytes that a search with states on disk needs for code, about: what it reads again after all was let go, and the steps
+/// it compiles.
+const CODE: u64 = 6 << 20;
+
+/// Bytes that are needed for a moment when steps are compiled. So much a search with states on disk must have for itself.
+const LEAST: u64 = 10 << 20;
+
+/// Bytes for a search with states on disk, of those allowed, when all that it works with was made; the error says how
+/// many must be allowed.
+pub(crate) fn for_disk(allowed: u64) -> Result<u64, u64> {
+    // What compiled steps is not needed any more.
+    forget_code();
+    trim();
+    let own = own_memory();
+    // At the beginning it was more, perhaps.
+    let least = most_memory().max(own + LEAST);
+    if allowed < least {
+        return Err(least);
+    }
+    // Much is allocated and freed all the time, and the allocator cannot use all of that again.
+    Ok(allowed.saturating_sub(own + CODE) / 4 * 3)
+}
+
 /// Bytes that may still be used: what the system has available, or what is left of the control
 /// group's share if that is less. None if the system does not say.
 pub fn free_memory() -> Option<u64> {
@@ -31,10 +56,17 @@ pub fn free_memory() -> Option<u64> {
 
 /// Bytes this process uses now; 0 if the system does not say.
 pub fn own_memory() -> u64 {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|text| kilobytes(&text, "VmRSS:"))
-        .unwrap_or(0)
+    status("VmRSS:")
+}
+
+/// The most bytes this process used at a time; 0 if the system does not say.
+fn most_memory() -> u64 {
+    status("VmHWM:")
+}
+
+fn status(name: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").ok();
+    text.and_then(|text| kilobytes(&text, name)).unwrap_or(0)
 }
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.

@@ -407,8 +407,10 @@ impl Running<'_> {
         request: &Request,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Outcome, Error> {
-        let stages = self.disk.as_mut().map(|disk| &mut disk.stages);
-        let stages = stages.ok_or_else(|| Error::Internal("no folder for states".into()))?;
+        let none = || Error::Internal("no folder for states".into());
+        let disk = self.disk.as_mut().ok_or_else(none)?;
+        let request = &disk.request(request)?;
+        let stages = &mut disk.stages;
         let directed = Directed { guide: &Unguided, bound: None };
         let whole = (whole, directed);
         let (outcome, _) = if !less {

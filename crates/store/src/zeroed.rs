@@ -319,11 +319,78 @@ pub fn apart<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Lets go of all code that is in memory. What runs is read again at once, from what the system has of the file; what was
+/// needed at the beginning only, to compile steps above all, is not.
+pub fn forget_code() {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    for (start, bytes) in code(&std::fs::read_to_string("/proc/self/smaps").unwrap_or_default()) {
+        // SAFETY: nobody can write to these pages, nor did anybody, so that they are as in the file they come from.
+        unsafe {
+            libc::madvise(start as *mut libc::c_void, bytes, libc::MADV_DONTNEED);
+        }
+    }
+}
+
+/// Where code is that comes from a file as it is, of what the system says of all memory.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only asked for on Linux"))]
+fn code(text: &str) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    let mut place = None;
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [range, "r-xp", _, _, _, path, ..] if path.starts_with('/') => place = range_of(range),
+            [_, rights, _, _, inode, ..] if rights.len() == 4 && inode != "kB" => place = None,
+            // Nobody changed it, a debugger for example.
+            ["Anonymous:", "0", "kB"] => all.extend(place.take()),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// `55d0a000-55d0b000`: where it begins, and how many bytes it has.
+fn range_of(text: &str) -> Option<(usize, usize)> {
+    let (start, end) = text.split_once('-')?;
+    let [start, end] = [start, end].map(|it| usize::from_str_radix(it, 16).ok());
+    Some((start?, end?.checked_sub(start?)?))
+}
+
 /// Gives memory that was freed back to the system, which the allocator may keep for itself.
 pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     // SAFETY: only memory that is free is touched.
     unsafe {
         libc::malloc_trim(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_what_nobody_changed_of_files_that_run() {
+        let map = |range: &str, rights: &str, path: &str, changed: u32| {
+            format!(
+                "{range} {rights} 00001000 fe:00 77    {path}\nRss:  8 kB\nAnonymous:  {changed} kB\nVmFlags: rd ex mr mw me\n"
+            )
+        };
+        let text = [
+            map("1000-3000", "r-xp", "/bin/it", 0),
+            map("3000-4000", "r--p", "/bin/it", 0),
+            map("5000-6000", "r-xp", "", 0),
+            map("7000-8000", "r-xp", "/bin/other", 4),
+            map("ff00-ffff", "r-xp", "/a b", 0),
+        ];
+        assert_eq!(code(&text.concat()), [(0x1000, 0x2000), (0xff00, 0xff)]);
+        assert_eq!(code("nonsense"), []);
+    }
+
+    #[test]
+    fn what_was_forgotten_still_runs() {
+        forget_code();
+        trim();
+        assert_eq!("still".len(), 5);
     }
 }

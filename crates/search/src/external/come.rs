@@ -8,7 +8,7 @@ use spinward_machine::{Flow, Sink, Step, System, Violation, system::length as st
 
 use super::form::Written;
 use super::job::{Batch, Hand, Why, Worker};
-use super::pool::{Bucket, hash_of, mark};
+use super::pool::{Arrival, Bucket, hash_of, mark};
 use super::{Origin, Search};
 use crate::directed::Range;
 use crate::findings::Findings;
@@ -206,28 +206,18 @@ impl<S: System> Sink for Successors<'_, '_, '_, S> {
         let total = if total > reach.most { MAX_LENGTH } else { total };
         let kept = search.form.encode(search.system, state, self.written);
         let hash = hash_of(&kept[*skip..]);
-        let before = bucket.estimate;
-        let estimate = match pool.look(kept, hash) {
-            Some(known) if !known.yields_to(total, self.mark) => return Flow::Continue(()),
-            Some(known) if known.bucket.length == total => {
-                // An edge of no steps may be one of a circle, and must not lead back.
-                if by == 0 {
-                    return Flow::Continue(());
-                }
-                known.bucket.estimate
-            }
-            _ => search.guide().estimate(state, Way { before, steps }, self.room),
-        };
-        let next = Bucket { length: total, estimate };
-        match pool.reach(kept, hash, next, self.mark) {
-            Ok(false) => {}
-            Ok(true) => {
+        let way = Way { before: bucket.estimate, steps };
+        let estimate = || search.guide().estimate(state, way, self.room);
+        let arrival = Arrival { length: total, is_still: by == 0, mark: self.mark };
+        match pool.reach(kept, hash, arrival, estimate) {
+            Ok(None) => {}
+            Ok(Some(next)) => {
                 self.touched.insert(next);
                 let come = &mut *self.come;
                 come.counts.state_bytes = come.counts.state_bytes.max(state.len() as u64);
                 match &mut come.range {
-                    Some(range) => range.note(estimate),
-                    range => *range = Some(Range::of(estimate)),
+                    Some(range) => range.note(next.estimate),
+                    range => *range = Some(Range::of(next.estimate)),
                 }
             }
             Err(_) => {

@@ -51,7 +51,7 @@ impl Form {
         words.clear();
         let (length, _) = packing.write(system.layout(state), state, words);
         bytes.clear();
-        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
         &bytes[..length]
     }
 

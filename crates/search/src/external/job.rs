@@ -7,17 +7,17 @@
 //! is lost but time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashSet;
-use spinward_disk::{Error, Run};
+use spinward_disk::Error;
 use spinward_guide::Room;
 use spinward_machine::System;
 
 use super::Search;
 use super::form::Written;
 use super::pool::{Address, Bucket, Sorted};
-use super::shelf::Part;
+use super::shelf::{Closed, Part};
 use crate::limits::{Limit, Watch};
 
 /// States of a slice, about.
@@ -116,7 +116,7 @@ pub(super) struct Job {
     /// The states in memory; in the order of their keys if `sorted`.
     items: Vec<Sorted<()>>,
     pub parts: Vec<Part>,
-    pub closed: Vec<Arc<Run>>,
+    pub closed: Vec<Closed>,
     /// Where slices begin: in the items, and at which key.
     starts: Vec<(usize, Vec<u8>)>,
     /// The next slice.
@@ -133,7 +133,7 @@ impl Job {
         bucket: Bucket,
         addresses: Vec<Address>,
         parts: Vec<Part>,
-        closed: Vec<Arc<Run>>,
+        closed: Vec<Closed>,
     ) -> Self {
         let is_current =
             |at: &Address| search.pool.with(*at, |it| !it.is_closed && it.bucket == bucket);
@@ -247,8 +247,11 @@ fn cut<S: System>(
     let mut keys: Vec<(Vec<u8>, usize)> =
         items.iter().step_by(SLICE).map(|item| (key(item), SLICE)).collect();
     for Part { run, from } in parts {
-        let states = run.len() as usize / run.keys().count().max(1);
-        let inside = run.keys().filter(|&key| key > from.as_slice());
+        let blocks = run.keys().count().max(1);
+        // A part of the blocks is enough to cut by.
+        let step = (SLICE * blocks / (run.len() as usize).max(1)).clamp(1, blocks);
+        let states = run.len() as usize / blocks * step;
+        let inside = run.keys().step_by(step).filter(|&key| key > from.as_slice());
         keys.extend(inside.map(|key| (key.to_vec(), states)));
     }
     keys.sort_unstable();

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
-use spinward_store::{hash, trim};
+use spinward_store::{forget_code, hash, trim};
 
 use crate::limits::{Limit, Memory};
 
@@ -75,17 +75,27 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// Whether a run of this length from a state with this mark is better: shorter, or as long and the mark is lower, if
-    /// the state still waits. So it comes to the same one in whatever order they are found.
-    pub fn yields_to(self, length: u32, mark: u8) -> bool {
-        let is_lower = !self.is_closed && self.bucket.length == length && mark < self.mark;
-        length < self.bucket.length || is_lower
+    /// Whether a run is better: shorter, or as long and the mark is lower, if the state still waits. So it comes to the
+    /// same one in whatever order they are found. An edge of no steps may be one of a circle, and must not lead back.
+    fn yields_to(self, Arrival { length, is_still, mark }: Arrival) -> bool {
+        let is_lower = self.bucket.length == length && mark < self.mark;
+        length < self.bucket.length || is_lower && !self.is_closed && !is_still
     }
 
     /// The flags of the state when it waits once more.
     fn flags_again(self) -> u8 {
         if self.is_closed || self.is_counted { COUNTED } else { 0 }
     }
+}
+
+/// A run that leads to a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub length: u32,
+    /// Whether its last edge has no steps.
+    pub is_still: bool,
+    /// Some bits of the hash of the state before.
+    pub mark: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -258,42 +268,50 @@ impl Pool {
         known(&self.shard(number)).or_else(|| known(self.old.get(number as usize)?))
     }
 
-    /// A run leads to a state, which waits in a bucket now unless a better one is known; whether it does.
-    pub fn reach(&self, state: &[u8], hash: u64, bucket: Bucket, mark: u8) -> Result<bool, Limit> {
+    /// A run leads to a state, which waits in a bucket now unless a better one is known; which it is, if it came there now.
+    pub fn reach(
+        &self,
+        state: &[u8],
+        hash: u64,
+        arrival: Arrival,
+        estimate: impl FnOnce() -> u32,
+    ) -> Result<Option<Bucket>, Limit> {
+        let Arrival { length, mark, .. } = arrival;
         let (number, part) = self.place(hash);
         let (hidden, key) = state.split_at(self.skip);
         let shard = &mut *self.shard(number);
-        let spot = match shard.find(key, part, self.skip) {
+        let (spot, bucket) = match shard.find(key, part, self.skip) {
             Some(spot) => {
                 let known = shard.look(spot);
-                if !known.yields_to(bucket.length, mark) {
-                    return Ok(false);
+                if !known.yields_to(arrival) {
+                    return Ok(None);
                 }
                 let (before, flags) = (known.bucket, known.flags_again());
                 // It stays in its bucket if the run is as long.
-                let bucket = if before.length == bucket.length { before } else { bucket };
+                let stays = before.length == length;
+                let bucket = if stays { before } else { Bucket { length, estimate: estimate() } };
                 shard.renew(spot, hidden, bucket, mark, flags);
-                if before == bucket {
-                    return Ok(false);
+                if stays {
+                    return Ok(None);
                 }
-                spot
+                (spot, bucket)
             }
             None => {
-                let mut flags = 0;
-                if let Some(old) = self.old.get(number as usize)
-                    && let Some(spot) = old.find(key, part, self.skip)
-                {
-                    let known = old.look(spot);
-                    if !known.yields_to(bucket.length, mark) {
-                        return Ok(false);
-                    }
-                    flags = known.flags_again();
+                let old = self.old.get(number as usize);
+                let known = old.and_then(|old| Some(old.look(old.find(key, part, self.skip)?)));
+                if known.is_some_and(|known| !known.yields_to(arrival)) {
+                    return Ok(None);
                 }
-                self.append(shard, state, part, bucket, mark, flags)?
+                let flags = known.map_or(0, Looked::flags_again);
+                let bucket = match known {
+                    Some(known) if known.bucket.length == length => known.bucket,
+                    _ => Bucket { length, estimate: estimate() },
+                };
+                (self.append(shard, state, part, bucket, mark, flags)?, bucket)
             }
         };
         self.list(shard, bucket, spot)?;
-        Ok(true)
+        Ok(Some(bucket))
     }
 
     /// Notes that a state waits in a bucket.
@@ -480,8 +498,9 @@ impl Pool {
             }
         }
         self.overdraws = false;
-        // What was freed shall not count beside what comes.
+        // What was freed shall not count beside what comes, nor what compiled steps by now.
         trim();
+        forget_code();
     }
 
     /// Lets go of states after all that were not on disk were written there.
@@ -510,6 +529,7 @@ impl Pool {
         self.crowded = limit / 16 * 7;
         // Each thread has memory of its own from the allocator; what one has freed another would not use again.
         trim();
+        forget_code();
     }
 }
 
@@ -627,7 +647,8 @@ mod tests {
             key.extend_from_slice(&[seed.to_le_bytes()[5] & 3, 0, 0, 0, 0, 0, 0, 0, 0]);
             key.extend_from_slice(&seed.to_be_bytes()[..(seed >> 40) as usize % 4]);
             let hash = hash_of(&key);
-            if pool.reach(&key, hash, bucket, 0) == Ok(true) {
+            let arrival = Arrival { length: 0, is_still: false, mark: 0 };
+            if pool.reach(&key, hash, arrival, || 0) == Ok(Some(bucket)) {
                 keys.push(((seed >> 50) & 1, key));
             }
         }
@@ -650,17 +671,20 @@ mod tests {
         let pool = Pool::new(1 << 20, 1);
         let hash = hash_of(&[7]);
         let bucket = |length| Bucket { length, estimate: 0 };
-        assert_eq!(pool.reach(&[1, 7], hash, bucket(5), 9), Ok(true));
+        let reach = |state: &[u8], length, mark| {
+            pool.reach(state, hash, Arrival { length, is_still: false, mark }, || 0)
+        };
+        assert_eq!(reach(&[1, 7], 5, 9), Ok(Some(bucket(5))));
         // What does not tell it from others comes with the run.
         let at = pool.admit(&[2, 7], hash, bucket(3), 8, false).unwrap();
         pool.with(at, |it| assert_eq!((it.state, it.bucket, it.mark), (&[2, 7][..], bucket(3), 8)));
-        assert_eq!(pool.reach(&[3, 7], hash, bucket(3), 8), Ok(false));
-        assert_eq!(pool.reach(&[4, 7], hash, bucket(3), 6), Ok(false));
+        assert_eq!(reach(&[3, 7], 3, 8), Ok(None));
+        assert_eq!(reach(&[4, 7], 3, 6), Ok(None));
         pool.with(at, |it| assert_eq!((it.state, it.mark), (&[4, 7][..], 6)));
         pool.close(at, 6);
-        assert_eq!(pool.reach(&[5, 7], hash, bucket(3), 1), Ok(false));
+        assert_eq!(reach(&[5, 7], 3, 1), Ok(None));
         pool.with(at, |it| assert_eq!((it.state, it.mark), (&[4, 7][..], 6)));
-        assert_eq!(pool.reach(&[6, 7], hash, bucket(2), 1), Ok(true));
+        assert_eq!(reach(&[6, 7], 2, 1), Ok(Some(bucket(2))));
         pool.with(at, |it| assert!(it.is_counted && !it.is_closed));
     }
 }

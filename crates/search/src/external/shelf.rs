@@ -7,7 +7,7 @@
 //!
 //! The paper subtracts as many layers as the *locality* of the graph asks for (section 4.1). A model that comes back
 //! to its first state has one as large as its depth, so here all layers are subtracted; but runs of several layers
-//! are merged as they come, four of about one size into one, so that there are few, and blocks in which
+//! are merged as they come, some of about one size into one, so that there are few, and blocks in which
 //! nothing is asked for are not read.
 //!
 //! *Invariant*: the manifest lists files that were synced, and what they have of states is all that a search needs to
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use spinward_disk::{Cursor, Error, Folder, Merge, NewFile, Record, Run, RunWriter, Section};
 
-use super::filter::Filter;
+use super::filter::{Filter, Probe};
 use super::job::Why;
 use super::pool::{Bucket, Entry, Pool, Sorted, hash_of};
 use crate::limits::{Limit, MAX_LENGTH};
@@ -29,11 +29,12 @@ use crate::limits::{Limit, MAX_LENGTH};
 /// The name of the manifest.
 pub(super) const MANIFEST: &str = "search.json";
 
-/// The part of the memory in which it is known which states were not expanded.
-const FILTER_SHARE: u64 = 8;
+/// The part of the memory in which it is known which states were not expanded, and the most bits for each of them.
+const FILTER_SHARE: u64 = 4;
+const FILTER_BITS: u64 = 12;
 
 /// So many runs of one size are merged into one.
-const FAN_IN: usize = 4;
+const FAN_IN: usize = 6;
 
 /// A bucket has no more runs than this when it has its turn.
 const MOST_RUNS: usize = 32;
@@ -82,6 +83,26 @@ impl Part {
         let mut cursor = Cursor::new(folder, &self.run, ahead);
         cursor.seek(self.from.as_slice().max(low))?;
         Ok(cursor)
+    }
+}
+
+/// A run of states that were expanded.
+#[derive(Clone, Debug)]
+pub(super) struct Closed {
+    pub run: Arc<Run>,
+    /// The states in it, if there is memory for that.
+    filter: Option<Arc<Filter>>,
+}
+
+impl Closed {
+    /// Whether a state may be in it.
+    pub fn may_have(&self, probe: Probe) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.may_have(probe))
+    }
+
+    /// Bytes of its filter.
+    fn filter_bytes(&self) -> u64 {
+        self.filter.as_ref().map_or(0, |filter| filter.bytes())
     }
 }
 
@@ -143,9 +164,9 @@ pub(super) struct Shelf {
     pub ahead: usize,
     /// Whether only states of the same estimate can be the same.
     by_estimate: bool,
-    closed: BTreeMap<u32, Vec<Arc<Run>>>,
-    /// The states in these, if there is memory for that.
-    filter: Option<Filter>,
+    closed: BTreeMap<u32, Vec<Closed>>,
+    /// Bytes for filters.
+    filters: u64,
     waiting: BTreeMap<Bucket, Vec<Part>>,
     /// The sizes of all files that are in use.
     files: BTreeMap<u64, u64>,
@@ -170,7 +191,7 @@ impl Shelf {
             ahead,
             by_estimate,
             closed: BTreeMap::new(),
-            filter: None,
+            filters: 0,
             waiting: BTreeMap::new(),
             files: BTreeMap::new(),
             next: 0,
@@ -192,8 +213,8 @@ impl Shelf {
         }
         self.next = there.keys().last().map_or(0, |last| last + 1);
         for (estimate, section) in runs.closed {
-            let run = Run::open(&self.folder, section, self.skip)?;
-            self.closed.entry(estimate).or_default().push(Arc::new(run));
+            let run = Arc::new(Run::open(&self.folder, section, self.skip)?);
+            self.closed.entry(estimate).or_default().push(Closed { run, filter: None });
         }
         for (length, estimate, section, from) in runs.waiting {
             let run = Arc::new(Run::open(&self.folder, section, self.skip)?);
@@ -215,44 +236,67 @@ impl Shelf {
 
     /// Bytes in memory, for what is on disk.
     pub fn memory(&self) -> u64 {
-        let closed = self.closed.values().flatten().map(|run| run.memory());
-        let waiting = self.waiting.values().flatten().map(|part| part.run.memory());
-        closed.chain(waiting).sum::<u64>() + self.filter.as_ref().map_or(0, Filter::bytes)
+        let runs = self.all_runs().map(|run| run.memory());
+        runs.sum::<u64>() + self.filter_bytes()
+    }
+
+    fn filter_bytes(&self) -> u64 {
+        self.closed.values().flatten().map(Closed::filter_bytes).sum()
     }
 
     /// From now on it is known in memory of most states that they were not expanded, with a part of so many bytes.
-    pub fn begin_filter(&mut self, memory: Option<u64>) {
-        if let Some(bytes) = memory
-            && self.filter.is_none()
-        {
-            self.filter = Some(Filter::new(bytes / FILTER_SHARE));
+    pub fn begin_filters(&mut self, memory: Option<u64>) {
+        self.filters = memory.map_or(0, |bytes| bytes / FILTER_SHARE);
+    }
+
+    /// How many states were expanded, if none twice.
+    fn expanded(&self) -> u64 {
+        self.closed.values().flatten().map(|it| it.run.len()).sum()
+    }
+
+    /// Makes room for filters for so many states, of so many in all, by folding others; bytes for them.
+    fn room_for_filters(&mut self, states: u64, of: u64) -> u64 {
+        let share = u128::from(self.filters) * u128::from(states) / u128::from(of.max(1));
+        let bytes = (share as u64).min(states * FILTER_BITS / 8);
+        loop {
+            let left = self.filters.saturating_sub(self.filter_bytes());
+            let all = self.closed.values_mut().flatten();
+            let foldable = all.filter(|it| it.filter.as_ref().is_some_and(|it| it.can_fold()));
+            // The one that has the most bits for a state.
+            let most = foldable.max_by_key(|it| (it.filter_bytes() << 10) / it.run.len().max(1));
+            match most {
+                Some(it) if left < bytes => {
+                    it.filter = it.filter.take().map(|filter| Arc::new(filter.folded()));
+                }
+                _ => return bytes.min(left),
+            }
         }
     }
 
     /// Takes note of the states that were expanded before. Now and then it is asked whether to go on.
-    pub fn fill_filter(&mut self, go_on: impl Fn() -> Result<(), Limit>) -> Result<(), Why> {
-        let Self { filter: Some(filter), closed, folder, ahead, skip, .. } = self else {
-            return Ok(());
-        };
-        for run in closed.values().flatten() {
-            let mut cursor = Cursor::new(folder, run, *ahead);
-            cursor.advance().map_err(Why::Disk)?;
+    pub fn fill_filters(&mut self, go_on: impl Fn() -> Result<(), Limit>) -> Result<(), Why> {
+        let expanded = self.expanded();
+        let places = self
+            .closed
+            .iter()
+            .flat_map(|(&estimate, runs)| (0..runs.len()).map(move |place| (estimate, place)));
+        for (estimate, place) in places.collect::<Vec<_>>() {
+            let run = self.closed[&estimate][place].run.clone();
+            let mut filter = Filter::new(self.room_for_filters(run.len(), expanded));
+            let mut cursor = Cursor::new(&self.folder, &run, self.ahead);
             let mut states = 0_u32;
+            cursor.advance().map_err(Why::Disk)?;
             while let Some(record) = cursor.record() {
-                filter.add(hash_of(&record.state[*skip..]));
+                filter.add(Probe::new(hash_of(&record.state[self.skip..])));
                 cursor.advance().map_err(Why::Disk)?;
                 states = states.wrapping_add(1);
                 if states.is_multiple_of(1 << 12) {
                     go_on().map_err(Why::Limit)?;
                 }
             }
+            self.closed.entry(estimate).or_default()[place].filter = Some(Arc::new(filter));
         }
         Ok(())
-    }
-
-    /// Whether a state whose key has this hash may have been expanded.
-    pub fn may_have(&self, hash: u64) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.may_have(hash))
     }
 
     /// How many states wait, if none waits twice.
@@ -272,23 +316,23 @@ impl Shelf {
 
     /// The runs of states that were expanded, among which one with this estimate may be; the smallest first, which have
     /// those that were expanded last, as most edges that lead back lead not far.
-    pub fn closed(&self, estimate: u32) -> Vec<Arc<Run>> {
+    pub fn closed(&self, estimate: u32) -> Vec<Closed> {
         let mut runs = self.closed.get(&self.partition(estimate)).cloned().unwrap_or_default();
-        runs.sort_by_key(|run| run.len());
+        runs.sort_by_key(|it| it.run.len());
         runs
     }
 
     /// All runs, of states that were expanded and of those that wait.
     pub fn all_runs(&self) -> impl Iterator<Item = &Arc<Run>> {
         let waiting = self.waiting.values().flatten().map(|part| &part.run);
-        self.closed.values().flatten().chain(waiting)
+        self.closed.values().flatten().map(|it| &it.run).chain(waiting)
     }
 
     /// The runs of a bucket, which are not too many.
     pub fn take_waiting(&mut self, bucket: Bucket) -> Result<Vec<Part>, Error> {
         while self.waiting.get(&bucket).is_some_and(|parts| parts.len() > MOST_RUNS) {
             let parts = self.waiting.entry(bucket).or_default()[..MOST_RUNS].to_vec();
-            let run = self.merge(&parts)?;
+            let run = self.merge(&parts, None)?;
             let waiting = self.waiting.entry(bucket).or_default();
             waiting.drain(..MOST_RUNS);
             waiting.extend(run.map(|run| Part::whole(Arc::new(run))));
@@ -306,8 +350,12 @@ impl Shelf {
         self.waiting.entry(bucket).or_default().extend(parts);
     }
 
-    /// Merges runs into one.
-    fn merge(&mut self, parts: &[Part]) -> Result<Option<Run>, Error> {
+    /// Merges runs into one, whose states are added to a filter.
+    fn merge(
+        &mut self,
+        parts: &[Part],
+        mut filter: Option<&mut Filter>,
+    ) -> Result<Option<Run>, Error> {
         let (folder, ahead, skip) = (self.folder.clone(), self.ahead, self.skip);
         let cursors = parts.iter().map(|part| part.cursor(&folder, ahead, &[]));
         let mut merge = Merge::new(cursors.collect::<Result<_, _>>()?, &[])?;
@@ -316,6 +364,9 @@ impl Shelf {
             let mut key = Vec::new();
             while let Some(record) = merge.record() {
                 writer.push(record)?;
+                if let Some(filter) = &mut filter {
+                    filter.add(Probe::new(hash_of(&record.state[skip..])));
+                }
                 merge.advance(&mut key)?;
             }
             writer.finish()
@@ -364,7 +415,7 @@ impl Shelf {
         for Part { run, .. } in parts {
             let file = run.section().file;
             let uses = |other: &Arc<Run>| other.section().file == file;
-            let is_used = self.closed.values().flatten().any(uses)
+            let is_used = self.closed.values().flatten().any(|it| uses(&it.run))
                 || self.waiting.values().flatten().any(|part| uses(&part.run));
             if !is_used && let Some(size) = self.files.remove(&file) {
                 // The last manifest has none of those that came after it.
@@ -401,23 +452,28 @@ impl Shelf {
         let mut buckets = Vec::new();
         if !sorted.is_empty() {
             let skip = self.skip;
-            let mut filter = self.filter.take();
+            let groups = || sorted.chunk_by(|one, other| one.group == other.group);
+            let group_of = |states: &[Sorted<u32>]| all[states[0].group as usize];
+            let is_closed = |states: &&[Sorted<u32>]| matches!(group_of(states), Group::Closed(_));
+            let closed = groups().filter(is_closed).map(|states| states.len() as u64).sum::<u64>();
+            let room = self.room_for_filters(closed, self.expanded() + closed);
             let runs = self.write_file(|file| {
-                let groups = sorted.chunk_by(|one, other| one.group == other.group);
                 let write = |states: &[Sorted<u32>]| {
-                    let group = all[states[0].group as usize];
-                    Ok((group, write_group(file, pool, group, states, skip, filter.as_mut())?))
+                    let group = group_of(states);
+                    let mut filter = is_closed(&states)
+                        .then(|| Filter::new(room * states.len() as u64 / closed));
+                    let run = write_group(file, pool, group, states, skip, filter.as_mut())?;
+                    Ok((group, run, filter))
                 };
-                let runs = groups.map(write);
-                runs.collect::<Result<Vec<_>, _>>()
+                groups().map(write).collect::<Result<Vec<_>, _>>()
             });
-            self.filter = filter;
             let runs = runs?;
-            for (group, run) in runs {
+            for (group, run, filter) in runs {
                 let Some(run) = run.map(Arc::new) else { continue };
                 match group {
                     Group::Closed(estimate) => {
-                        self.closed.entry(estimate).or_default().push(run);
+                        let filter = filter.map(Arc::new);
+                        self.closed.entry(estimate).or_default().push(Closed { run, filter });
                     }
                     Group::Waiting(bucket) => {
                         buckets.push(bucket);
@@ -437,12 +493,18 @@ impl Shelf {
         let estimates: Vec<u32> = self.closed.keys().copied().collect();
         for estimate in estimates {
             while let Some(parts) = self.alike(estimate) {
-                let run = self.merge(&parts)?;
-                let runs = self.closed.entry(estimate).or_default();
                 let is_merged =
-                    |run: &Arc<Run>| parts.iter().any(|part| Arc::ptr_eq(&part.run, run));
-                runs.retain(|run| !is_merged(run));
-                runs.extend(run.map(Arc::new));
+                    |it: &Closed| parts.iter().any(|part| Arc::ptr_eq(&part.run, &it.run));
+                // Nobody asks the old filters any more.
+                let runs = self.closed.entry(estimate).or_default();
+                runs.iter_mut().filter(|it| is_merged(it)).for_each(|it| it.filter = None);
+                let states = parts.iter().map(|part| part.run.len()).sum();
+                let mut filter = Filter::new(self.room_for_filters(states, self.expanded()));
+                let run = self.merge(&parts, Some(&mut filter))?;
+                let runs = self.closed.entry(estimate).or_default();
+                runs.retain(|it| !is_merged(it));
+                let filter = Some(Arc::new(filter));
+                runs.extend(run.map(|run| Closed { run: Arc::new(run), filter }));
                 self.drop_parts(parts);
             }
         }
@@ -452,12 +514,13 @@ impl Shelf {
     /// Runs of about one size, if there are enough, and all that are smaller.
     fn alike(&self, estimate: u32) -> Option<Vec<Part>> {
         let runs = self.closed.get(&estimate)?;
-        let class = |run: &Run| run.len().ilog(FAN_IN as u64);
-        let classes: BTreeSet<u32> = runs.iter().map(|run| class(run)).collect();
+        let class = |it: &Closed| it.run.len().ilog(FAN_IN as u64);
+        let classes: BTreeSet<u32> = runs.iter().map(class).collect();
         // A run is written again only with as many as large, or it would be with each few small ones that come.
-        let is_many = |&most: &u32| runs.iter().filter(|run| class(run) == most).count() >= FAN_IN;
+        let is_many = |&most: &u32| runs.iter().filter(|it| class(it) == most).count() >= FAN_IN;
         let most = classes.into_iter().find(is_many)?;
-        Some(runs.iter().filter(|run| class(run) <= most).cloned().map(Part::whole).collect())
+        let some = runs.iter().filter(|it| class(it) <= most);
+        Some(some.map(|it| Part::whole(it.run.clone())).collect())
     }
 
     /// Whether it is time for a manifest.
@@ -471,7 +534,7 @@ impl Shelf {
         self.began = Instant::now();
         self.fresh.iter().try_for_each(|&number| self.folder.sync(number))?;
         let closed = self.closed.iter().flat_map(|(&estimate, runs)| {
-            runs.iter().map(move |run| (estimate, run.section().clone()))
+            runs.iter().map(move |it| (estimate, it.run.section().clone()))
         });
         let waiting = self.waiting.iter().flat_map(|(&Bucket { length, estimate }, parts)| {
             parts.iter().map(move |Part { run, from }| {
@@ -507,7 +570,7 @@ fn write_group(
             // One that waits once more was expanded after a longer run, and must not count again.
             let again = is_closed && !entry.is_closed;
             if let Some(filter) = filter.as_mut().filter(|_| is_closed) {
-                filter.add(hash_of(&entry.state[skip..]));
+                filter.add(Probe::new(hash_of(&entry.state[skip..])));
             }
             let length = if again { MAX_LENGTH } else { entry.bucket.length };
             let number = number(length, entry.is_counted);
@@ -522,7 +585,7 @@ mod tests {
     use spinward_disk::Faults;
     use tempfile::TempDir;
 
-    use super::super::pool::hash_of;
+    use super::super::pool::{Arrival, hash_of};
     use super::*;
 
     #[test]
@@ -540,18 +603,19 @@ mod tests {
                 writer.finish()
             };
             let run = shelf.write_file(write).unwrap().unwrap();
-            shelf.closed.entry(0).or_default().push(Arc::new(run));
+            let run = Arc::new(run);
+            shelf.closed.entry(0).or_default().push(Closed { run, filter: None });
         };
         let lengths =
-            |shelf: &Shelf| shelf.closed(0).iter().map(|run| run.len()).collect::<Vec<_>>();
-        for states in [1000, 300, 2, 2, 2] {
+            |shelf: &Shelf| shelf.closed(0).iter().map(|it| it.run.len()).collect::<Vec<_>>();
+        for states in [4000, 300, 2, 2, 2, 2, 2] {
             run(&mut shelf, states);
         }
         shelf.tidy().unwrap();
-        assert_eq!(lengths(&shelf), [2, 2, 2, 300, 1000]);
+        assert_eq!(lengths(&shelf), [2, 2, 2, 2, 2, 300, 4000]);
         run(&mut shelf, 3);
         shelf.tidy().unwrap();
-        assert_eq!(lengths(&shelf), [3, 300, 1000]);
+        assert_eq!(lengths(&shelf), [3, 300, 4000]);
     }
 
     #[test]
@@ -562,12 +626,13 @@ mod tests {
         let mut pool = Pool::new(1 << 20, 0);
         let bucket = Bucket { length: 1, estimate: 0 };
         for state in 0..64_u8 {
-            pool.reach(&[state], hash_of(&[state]), bucket, 0).unwrap();
+            let arrival = Arrival { length: 1, is_still: false, mark: 0 };
+            pool.reach(&[state], hash_of(&[state]), arrival, || 0).unwrap();
             pool.take_waiting(bucket).into_iter().for_each(|at| pool.close(at, 0));
             shelf.spill(&mut pool, 1, false).unwrap();
             let files: BTreeMap<_, _> = shelf.folder.files().unwrap().into_iter().collect();
             assert_eq!(files, shelf.files);
         }
-        assert_eq!(shelf.closed(0).iter().map(|run| run.len()).sum::<u64>(), 64);
+        assert_eq!(shelf.closed(0).iter().map(|it| it.run.len()).sum::<u64>(), 64);
     }
 }

@@ -6,6 +6,7 @@ use spinward_disk::{Cursor, Merge};
 use spinward_machine::System;
 
 use super::Search;
+use super::filter::Probe;
 use super::job::{Why, Worker};
 use super::pool::{Address, Sorted, hash_of};
 use super::shelf::{is_counted, length};
@@ -39,7 +40,7 @@ impl<S: System> Worker<'_, '_, S> {
         let mut waiting = waiting.map_err(Why::Disk)?;
         let closed = self.job.closed.iter();
         let mut closed: Vec<_> =
-            closed.map(|run| Cursor::new(&shelf.folder, run, shelf.ahead)).collect();
+            closed.map(|it| (it, Cursor::new(&shelf.folder, &it.run, shelf.ahead))).collect();
         let mut items = items.iter();
         let mut item = items.next();
         let mut key = Vec::new();
@@ -79,8 +80,9 @@ impl<S: System> Worker<'_, '_, S> {
             });
             counted |= looked.is_some_and(|it| it.is_closed || it.is_counted);
             let mut length_on_disk = None;
-            if !is_known && shelf.may_have(hash) {
-                for cursor in &mut closed {
+            if !is_known {
+                let probe = Probe::new(hash);
+                for (_, cursor) in closed.iter_mut().filter(|(it, _)| it.may_have(probe)) {
                     cursor.seek(own).map_err(Why::Disk)?;
                     if cursor.key() == Some(own) {
                         let found = cursor.record().map(|it| length(it.number));

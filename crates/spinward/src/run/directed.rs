@@ -11,13 +11,14 @@ use spinward_search::directed::hill::hill;
 use spinward_search::directed::ida::{ida, ida_of_less, partial_ida};
 use spinward_search::directed::random::random;
 use spinward_search::directed::{Directed, Range};
-use spinward_search::external::{Stages, external, external_of_less};
+use spinward_search::external::{external, external_of_less};
 use spinward_search::reduced::Reduced;
 use spinward_search::{Limits, Outcome, Progress, Request};
 use spinward_trail::replay;
 
 use super::{Lost, Running, Systems};
 use crate::Error;
+use crate::disk::Disk;
 use crate::memory::own_memory;
 use crate::options::Guide;
 use crate::plan::{Algorithm, Emptiness};
@@ -74,7 +75,7 @@ impl Running<'_> {
                 scratch,
                 systems,
                 request,
-                self.disk.as_mut().map(|disk| &mut disk.stages),
+                self.disk.as_mut(),
                 progress,
             )?,
         };
@@ -154,7 +155,7 @@ fn by_length<S: System, W: System>(
     scratch: &mut S::Scratch,
     Systems { whole, less, reduces, subject, whole_subject }: Systems<'_, W>,
     request: &Request,
-    stages: Option<&mut Stages>,
+    disk: Option<&mut Disk>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Outcome, Range), Error> {
     let sure: Guide = SURE.parse()?;
@@ -162,7 +163,8 @@ fn by_length<S: System, W: System>(
     let directed = Directed { guide, bound: Some(&*bound) };
     if !less {
         return Ok(match algorithm {
-            _ if let Some(stages) = stages => {
+            _ if let Some(disk) = disk => {
+                let (request, stages) = (&disk.request(request)?, &mut disk.stages);
                 external(system, scratch, request, directed, stages, progress)
             }
             Algorithm::Ida(weight) => ida(system, scratch, request, weight, directed, progress),
@@ -175,10 +177,13 @@ fn by_length<S: System, W: System>(
     let of_whole = (whole, Directed { guide: &whole_guide, bound: Some(&*whole_bound) });
     let (of_less, of_reduced) = ((system, directed), (&Reduced(system), directed));
     Ok(match algorithm {
-        _ if let Some(stages) = stages => match reduces {
-            true => external_of_less(of_reduced, of_whole, scratch, request, stages, progress),
-            false => external_of_less(of_less, of_whole, scratch, request, stages, progress),
-        },
+        _ if let Some(disk) = disk => {
+            let (request, stages) = (&disk.request(request)?, &mut disk.stages);
+            match reduces {
+                true => external_of_less(of_reduced, of_whole, scratch, request, stages, progress),
+                false => external_of_less(of_less, of_whole, scratch, request, stages, progress),
+            }
+        }
         Algorithm::Ida(weight) if reduces => {
             ida_of_less(of_reduced, of_whole, scratch, request, weight, progress)
         }
