@@ -3,8 +3,8 @@
 //! *Idea*: see [`crate::abstraction`]. K. Dräger, B. Finkbeiner and A. Podelski, *Directed model checking with
 //! distance-preserving abstractions*, SPIN 2006.
 //!
-//! Two such abstractions are made, if the first does not keep all distances, by two orders in which parts are merged; the larger
-//! distance counts.
+//! Two such abstractions are made, if the first does not keep all distances, by two orders in which parts are merged. That which
+//! sees an error farther away from the first state is used.
 //!
 //! *Properties*: admissible and consistent; exact if no part had to be made smaller and all of the
 //! model is in parts. Whoever seems to have no way to an error has none.
@@ -15,7 +15,7 @@ use std::slice;
 
 use crate::abstraction::order::Order;
 use crate::abstraction::shrink::Refine;
-use crate::abstraction::{Image, Images, Plan, bound};
+use crate::abstraction::{Abstraction, Image, Plan, bound};
 use crate::{Entry, Misfit};
 
 const NAME: &str = "dpa";
@@ -34,11 +34,13 @@ pub const ENTRY: Entry = Entry {
     build: |subject, argument| {
         let (plan, order) = plan(argument.unwrap_or_default())?;
         let orders = order.as_ref().map_or(ORDERS, slice::from_ref);
-        Image::guide(subject, NAME, |system| Images::new(system, plan, orders, subject.patience))
+        Image::guide(subject, NAME, |system| {
+            Abstraction::new(&system, plan, orders, subject.patience)
+        })
     },
 };
 
-/// In which orders parts are merged, for an image each, if not said otherwise.
+/// In which orders parts are merged, if not said otherwise.
 const ORDERS: &[Order] = &[Order::Outer, Order::Rank];
 
 /// What is asked for, and in which order parts are to be merged, if that is said.

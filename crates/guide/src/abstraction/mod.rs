@@ -79,7 +79,7 @@ fn most([least, by_state, most]: [u64; 3], states: u32) -> u64 {
 }
 
 /// What is known of distances: a table for each two parts that were merged.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Abstraction {
     /// Parts that came of others, one after the other; their numbers are behind those of the model.
     merged: Vec<Merged>,
@@ -99,9 +99,25 @@ struct Merged {
 }
 
 impl Abstraction {
-    /// Of a system.
-    pub fn new(System { parts, costs }: System, plan: Plan, patience: Patience<'_>) -> Self {
-        Self::of(parts.into_iter().map(Some).collect(), &costs, plan, patience)
+    /// Of a system, by one order of merging and then by the next, as long as distances are not what they are in the system. The
+    /// one that sees an error farther away from the first state counts.
+    pub fn new(system: &System, plan: Plan, orders: &[Order], patience: Patience<'_>) -> Self {
+        let first = system.parts.iter().map(|it| it.initial.first().copied().unwrap_or(NOWHERE));
+        let first: Vec<u32> = first.collect();
+        let mut best: Option<(u32, Self)> = None;
+        for &order in orders {
+            let parts = system.parts.iter().cloned().map(Some).collect();
+            let made = Self::of(parts, &system.costs, Plan { order, ..plan }, patience);
+            let distance = made.distance(&mut first.clone());
+            let is_exact = made.is_exact;
+            if best.as_ref().is_none_or(|it| distance > it.0) {
+                best = Some((distance, made));
+            }
+            if is_exact {
+                break;
+            }
+        }
+        best.map_or_else(Self::default, |it| it.1)
     }
 
     /// Of those of its parts that are left. When patience is over, it ends with fewer that were merged.
@@ -219,39 +235,6 @@ fn few(parts: &[Option<Part>], (a, b): (usize, usize), states: u32) -> u32 {
     let around = sizes.fold(1, u64::saturating_mul);
     let few = (most(PAIRS, states) / around).max(2 * u64::from(states.isqrt()));
     few.min(u64::from(states)) as u32
-}
-
-/// Several images of a system, made in different ways: the largest distance counts.
-#[derive(Debug)]
-pub struct Images(Vec<Abstraction>);
-
-impl Images {
-    /// By one order, and then by the next, as long as distances are not what they are in the system.
-    pub fn new(system: System, plan: Plan, orders: &[Order], patience: Patience<'_>) -> Self {
-        let mut images = Vec::new();
-        for &order in orders {
-            images.push(Abstraction::new(system.clone(), Plan { order, ..plan }, patience));
-            if images.last().is_some_and(|it| it.is_exact) {
-                break;
-            }
-        }
-        Self(images)
-    }
-}
-
-impl Tables for Images {
-    fn uses(&self, part: usize) -> bool {
-        self.0.iter().any(|it| it.uses(part))
-    }
-
-    fn distance(&self, values: &mut Vec<u32>) -> u32 {
-        let parts = values.len();
-        let distances = self.0.iter().map(|image| {
-            values.truncate(parts);
-            image.distance(values)
-        });
-        distances.max().unwrap_or(0)
-    }
 }
 
 impl Tables for Abstraction {
