@@ -239,7 +239,7 @@ impl Reached {
     fn tell(&mut self, (label, class): (usize, u32), count: Costs, hashes: &mut [u64]) {
         for &state in &self.states {
             let mut hasher = FxHasher::default();
-            hasher.write_usize(label);
+            hasher.write_usize(label + 1);
             hasher.write_u32(class);
             if count == Costs::Count {
                 hasher.write_u32(self.costs[state as usize]);

@@ -102,13 +102,13 @@ impl Abstraction {
     /// Of a system, by one order of merging and then by the next, as long as distances are not what they are in the system. The
     /// one that sees an error farther away from the first state counts.
     pub fn new(system: &System, plan: Plan, orders: &[Order], patience: Patience<'_>) -> Self {
-        let first = system.parts.iter().map(|it| it.initial.first().copied().unwrap_or(NOWHERE));
-        let first: Vec<u32> = first.collect();
+        let first = system.parts.iter().map(|it| it.initial.first().copied());
+        let first: Option<Vec<u32>> = first.collect();
         let mut best: Option<(u32, Self)> = None;
         for &order in orders {
             let parts = system.parts.iter().cloned().map(Some).collect();
             let made = Self::of(parts, &system.costs, Plan { order, ..plan }, patience);
-            let distance = made.distance(&mut first.clone());
+            let distance = first.clone().map_or(0, |mut values| made.distance(&mut values));
             let is_exact = made.is_exact;
             if best.as_ref().is_none_or(|it| distance > it.0) {
                 best = Some((distance, made));
@@ -231,7 +231,8 @@ impl Abstraction {
 /// few others, and else so few that it can be merged with any.
 fn few(parts: &[Option<Part>], (a, b): (usize, usize), states: u32) -> u32 {
     let others = parts.iter().enumerate().filter(|it| ![a, b].contains(&it.0));
-    let sizes = others.filter_map(|it| it.1.as_ref()).map(|it| u64::from(it.size));
+    // A part from which no error can be come to is left without states.
+    let sizes = others.filter_map(|it| it.1.as_ref()).map(|it| u64::from(it.size.max(1)));
     let around = sizes.fold(1, u64::saturating_mul);
     let few = (most(PAIRS, states) / around).max(2 * u64::from(states.isqrt()));
     few.min(u64::from(states)) as u32
