@@ -245,10 +245,17 @@ impl Reached {
                 hasher.write_u32(self.costs[state as usize]);
             }
             let hash = &mut hashes[state as usize];
-            *hash = hash.wrapping_add(hasher.finish());
+            *hash = hash.wrapping_add(mixed(hasher.finish()));
         }
         self.clear();
     }
+}
+
+/// So that sums of hashes differ: what the hasher does is almost a sum itself (the last steps of `SplitMix64`, by S. Vigna).
+fn mixed(hash: u64) -> u64 {
+    let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ hash >> 31
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ impl Abstraction {
             let is_in = |pairs: &FxHashSet<(usize, usize)>, a: usize, b: usize| {
                 pairs.contains(&(numbers[a], numbers[b]))
             };
-            let close = (plan.order == Order::Outer)
+            let close = (plan.order == Order::Outer && apart.len() < 2 * MAX_TRIES as usize)
                 .then(|| order::close(&parts, max_pairs, &|a, b| is_in(&apart, a, b)))
                 .flatten();
             let next =
