@@ -14,8 +14,13 @@
  * Parameters: H (default 2)       height of the tree, 2 to 6; there are 2^(H + 1)
  *                                 processes
  *             FAULTY (default 1)  0: the first client is correct, too
+ *             BEFORE, BETWEEN     clients to the left of the faulty one, and between its
+ *                                 neighbour and the last: both even, and so that the last
+ *                                 is in the other half
  * Expected:   violated: the assertion fails, because the second release of the first
  *             client gives away what the second one holds, and the last one gets it.
+ *             Where they stand makes no difference to the states and runs there are, only
+ *             to which a search sees first.
  *             The shortest run is linear in H.
  *             FAULTY=0 is verified, and mutual_exclusion holds.
  *             SPIN's verifier needs -DVECTORSZ=4096 for H=5 and H=6.
@@ -73,7 +78,26 @@ pass:
     goto idle
 }
 
-active proctype First()                         /* CLIENTS, the faulty one */
+#ifndef BEFORE
+#define BEFORE  (CLIENTS / 8 * 2)
+#endif
+#ifndef BETWEEN
+#define BETWEEN (CLIENTS / 2 - 2)
+#endif
+#define AFTER   (CLIENTS - BEFORE - BETWEEN - 3)
+
+#define TURN    UP!request; UP?grant; UP!release
+
+#if H > 2
+active [BEFORE] proctype Early()
+{
+    do
+    :: TURN
+    od
+}
+#endif
+
+active proctype First()                         /* the faulty one */
 {
     do
     :: UP!request;
@@ -95,16 +119,16 @@ critical:
     od
 }
 
-active [CLIENTS - 3] proctype Client()
+#if BETWEEN > 0
+active [BETWEEN] proctype Client()
 {
     do
-    :: UP!request;
-       UP?grant;
-       UP!release
+    :: TURN
     od
 }
+#endif
 
-active proctype Last()                          /* 2 * CLIENTS - 1, farthest from them */
+active proctype Last()                          /* in the other half of the tree */
 {
     do
     :: UP!request;
@@ -114,5 +138,14 @@ critical:
        UP!release
     od
 }
+
+#if AFTER > 0
+active [AFTER] proctype Late()
+{
+    do
+    :: TURN
+    od
+}
+#endif
 
 ltl mutual_exclusion { [] !(Second@critical && Last@critical) }

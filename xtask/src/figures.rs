@@ -63,7 +63,7 @@ fn by_refinement() -> Result<Plot> {
         "hanoi_disks",
         "!(OTHERS && Smallest@on_c)",
         "Towers of Hanoi, 3 disks, n=40",
-        &["dpa(n=40,refine=near)", "dpa(n=40,refine=far)"],
+        &["dpa(n=40,order=rank,refine=near)", "dpa(n=40,order=rank,refine=far)"],
     )
 }
 
@@ -146,7 +146,7 @@ fn seconds(seed: u64, bound: u32) -> Result<(f64, f64)> {
     let options = spinward_promela::Options { conditions, ..Default::default() };
     let model = Model::from_text(Path::new("network.pml"), network.to_string(), &options)?;
     let check = Check::new(model).property(Property::Invariant(invariant)).search(Search::Astar);
-    let check = check.guide(format!("dpa(n={bound})").parse()?);
+    let check = check.guide(format!("dpa(n={bound},order=rank)").parse()?);
     let report = check.por(Por::Off).optimize(Optimize::None).threads(1).run()?;
     ensure!(report.verdict == Verdict::Violated, "seed {seed} has no way to the error");
     let seconds = report.statistics.seconds;

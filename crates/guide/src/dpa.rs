@@ -3,10 +3,15 @@
 //! *Idea*: see [`crate::abstraction`]. K. Dräger, B. Finkbeiner and A. Podelski, *Directed model checking with
 //! distance-preserving abstractions*, SPIN 2006.
 //!
+//! Two such abstractions are made, if the first does not keep all distances, by two orders in which parts are merged. That which
+//! sees an error farther away from the first state is used.
+//!
 //! *Properties*: admissible and consistent; exact if no part had to be made smaller and all of the
 //! model is in parts. Whoever seems to have no way to an error has none.
 //!
 //! *Cost*: made once, before the search. Then a look into a table for each two parts that were merged.
+
+use std::slice;
 
 use crate::abstraction::order::Order;
 use crate::abstraction::shrink::Refine;
@@ -27,18 +32,24 @@ pub const ENTRY: Entry = Entry {
     admissible: true,
     consistent: true,
     build: |subject, argument| {
-        let plan = plan(argument.unwrap_or_default())?;
-        Image::guide(subject, NAME, |system| Abstraction::new(system, plan, subject.patience))
+        let (plan, order) = plan(argument.unwrap_or_default())?;
+        let orders = order.as_ref().map_or(ORDERS, slice::from_ref);
+        Image::guide(subject, NAME, |system| {
+            Abstraction::new(&system, plan, orders, subject.patience)
+        })
     },
 };
 
-/// What is asked for.
-fn plan(argument: &str) -> Result<Plan, Misfit> {
+/// In which orders parts are merged, if not said otherwise.
+const ORDERS: &[Order] = &[Order::Outer, Order::Rank];
+
+/// What is asked for, and in which order parts are to be merged, if that is said.
+fn plan(argument: &str) -> Result<(Plan, Option<Order>), Misfit> {
     let mut plan = Plan { states: STATES, order: Order::Rank, refine: Refine::Near, whole: false };
     if argument.is_empty() {
-        return Ok(plan);
+        return Ok((plan, None));
     }
-    let mut seen = Vec::new();
+    let (mut order, mut seen) = (None, Vec::new());
     for part in argument.split(',') {
         let wrong =
             || Misfit::Argument { guide: NAME, takes: TAKES, argument: argument.to_owned() };
@@ -50,11 +61,11 @@ fn plan(argument: &str) -> Result<Plan, Misfit> {
         seen.push(name);
         match (name, value) {
             ("n", value) => plan.states = bound(value).ok_or_else(wrong)?,
-            ("order", value) => plan.order = value.parse().map_err(|()| wrong())?,
+            ("order", value) => order = Some(value.parse().map_err(|()| wrong())?),
             ("refine", "near") => plan.refine = Refine::Near,
             ("refine", "far") => plan.refine = Refine::Far,
             _ => return Err(wrong()),
         }
     }
-    Ok(plan)
+    Ok((plan, order))
 }

@@ -20,7 +20,9 @@ const ABSTRACTIONS: &[&str] = &[
     "dpa(n=2)",
     "dpa(n=20,order=given,refine=far)",
     "dpa(n=200,order=small)",
+    "dpa(n=12,order=outer)",
     "dpa(n=30,order=outer)",
+    "dpa(n=100,order=rank)",
     "pdb(n=50)",
     "max(dpa(n=5),fsm-sum)",
 ];

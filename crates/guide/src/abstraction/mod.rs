@@ -26,7 +26,7 @@ mod system;
 mod values;
 mod walk;
 
-use collapse::collapse;
+use collapse::{collapse, collapse_within};
 pub use image::Image;
 use image::Tables;
 pub use knowledge::Local;
@@ -34,6 +34,8 @@ use merge::{NOWHERE, merge};
 use order::Order;
 use shrink::{Refine, quotient, shrink};
 use system::{Part, System};
+
+use rustc_hash::FxHashSet;
 
 use crate::{NEVER, Patience};
 
@@ -77,12 +79,14 @@ fn most([least, by_state, most]: [u64; 3], states: u32) -> u64 {
 }
 
 /// What is known of distances: a table for each two parts that were merged.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Abstraction {
     /// Parts that came of others, one after the other; their numbers are behind those of the model.
     merged: Vec<Merged>,
     /// Of those that are left and have a goal: their number, and by value the distance.
     ends: Vec<(usize, Vec<u32>)>,
+    /// No distance has become smaller than it was in all parts together.
+    is_exact: bool,
 }
 
 #[derive(Debug)]
@@ -95,9 +99,25 @@ struct Merged {
 }
 
 impl Abstraction {
-    /// Of a system.
-    pub fn new(System { parts, costs }: System, plan: Plan, patience: Patience<'_>) -> Self {
-        Self::of(parts.into_iter().map(Some).collect(), &costs, plan, patience)
+    /// Of a system, by one order of merging and then by the next, as long as distances are not what they are in the system. The
+    /// one that sees an error farther away from the first state counts.
+    pub fn new(system: &System, plan: Plan, orders: &[Order], patience: Patience<'_>) -> Self {
+        let first = system.parts.iter().map(|it| it.initial.first().copied());
+        let first: Option<Vec<u32>> = first.collect();
+        let mut best: Option<(u32, Self)> = None;
+        for &order in orders {
+            let parts = system.parts.iter().cloned().map(Some).collect();
+            let made = Self::of(parts, &system.costs, Plan { order, ..plan }, patience);
+            let distance = first.clone().map_or(0, |mut values| made.distance(&mut values));
+            let is_exact = made.is_exact;
+            if best.as_ref().is_none_or(|it| distance > it.0) {
+                best = Some((distance, made));
+            }
+            if is_exact {
+                break;
+            }
+        }
+        best.map_or_else(Self::default, |it| it.1)
     }
 
     /// Of those of its parts that are left. When patience is over, it ends with fewer that were merged.
@@ -106,19 +126,23 @@ impl Abstraction {
         // Merged parts take the place of the first of the two; these are their numbers.
         let mut numbers: Vec<usize> = (0..leaves).collect();
         let mut merged = Vec::new();
-        let mut barred = Vec::new();
+        // Pairs that do not fit, ever, and as they are.
+        let (mut barred, mut apart) = (FxHashSet::default(), FxHashSet::default());
         let max_pairs = most(PAIRS, plan.states);
         for part in 0..leaves {
             labels::reduce(&mut parts, part, costs);
         }
         let mut tries = 0;
-        let asked = order::asked(&parts);
+        let mut is_exact = true;
         while tries < MAX_TRIES && patience.over().is_none() {
-            let is_barred = |a: usize, b: usize| barred.contains(&(numbers[a], numbers[b]));
-            let outer = (plan.order == Order::Outer)
-                .then(|| order::outer(&parts, &asked, &is_barred))
+            let is_in = |pairs: &FxHashSet<(usize, usize)>, a: usize, b: usize| {
+                pairs.contains(&(numbers[a], numbers[b]))
+            };
+            let close = (plan.order == Order::Outer && apart.len() < 2 * MAX_TRIES as usize)
+                .then(|| order::close(&parts, max_pairs, &|a, b| is_in(&apart, a, b)))
                 .flatten();
-            let next = outer.or_else(|| plan.order.next(&parts, costs, &is_barred));
+            let next =
+                close.or_else(|| plan.order.next(&parts, costs, &|a, b| is_in(&barred, a, b)));
             let Some((a, b)) = next else {
                 break;
             };
@@ -136,24 +160,37 @@ impl Abstraction {
             let both = if too_many { None } else { merge(first, second, costs, max_moves) };
             let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
             let both = both.filter(fits);
-            if outer.is_none() {
+            if close.is_none() {
                 tries += u32::from(both.is_none() && !too_many);
             }
-            let small = both.and_then(|(both, table)| {
-                let (small, classes) = if outer.is_some() {
-                    let own = labels::own(&parts, a, b);
-                    let classes = collapse(&both, &own, plan.states, patience)?;
-                    (quotient(&both, &classes), classes)
-                } else {
-                    shrink(&both, plan.states, costs, plan.refine)
-                };
-                Some((small, classes, table))
-            });
-            match small {
-                Some((small, classes, mut table)) => {
+            let small = both.and_then(|(mut both, mut table)| {
+                let mut become_one = |both: &mut Part, classes: Vec<u32>| {
                     for state in table.iter_mut().filter(|it| **it != NOWHERE) {
                         *state = classes[*state as usize];
                     }
+                    *both = quotient(both, &classes);
+                };
+                if plan.order == Order::Outer {
+                    let own = labels::own(&parts, a, b);
+                    if close.is_some() {
+                        let bounds = (plan.states, few(&parts, (a, b), plan.states));
+                        let found = collapse_within(&both, &own, costs, bounds, patience);
+                        let (classes, keeps_all) = found?;
+                        is_exact &= keeps_all;
+                        become_one(&mut both, classes);
+                    } else if let Some(classes) = collapse(&both, &own, costs, patience) {
+                        become_one(&mut both, classes);
+                    }
+                }
+                if both.size > plan.states {
+                    is_exact = false;
+                    let classes = shrink(&both, plan.states, costs, plan.refine);
+                    become_one(&mut both, classes);
+                }
+                Some((both, table))
+            });
+            match small {
+                Some((small, table)) => {
                     let with = Some((numbers[b], second.size));
                     merged.push(Merged { part: numbers[a], with, table });
                     numbers[a] = leaves + merged.len() - 1;
@@ -161,26 +198,44 @@ impl Abstraction {
                     parts[b] = None;
                     labels::reduce(&mut parts, a, costs);
                 }
-                None if plan.whole || size <= 2 || outer.is_some() => {
+                None if close.is_some() => {
+                    apart.extend([(numbers[a], numbers[b]), (numbers[b], numbers[a])])
+                }
+                None if plan.whole || size <= 2 => {
                     barred.extend([(numbers[a], numbers[b]), (numbers[b], numbers[a])])
                 }
                 // There is room for it if it is smaller.
                 None => {
+                    is_exact = false;
                     let part = if larger == a { first } else { second };
                     let states = fitting.min(size / 2).max(2);
-                    let (small, table) = shrink(part, states, costs, plan.refine);
+                    let table = shrink(part, states, costs, plan.refine);
+                    let small = quotient(part, &table);
                     merged.push(Merged { part: numbers[larger], with: None, table });
                     numbers[larger] = leaves + merged.len() - 1;
                     parts[larger] = Some(small);
                 }
             }
         }
+        is_exact &= parts.iter().flatten().filter(|it| it.has_goal()).count() <= 1
+            && parts.iter().flatten().all(|it| it.has_goal() || it.moves.is_empty());
         let left = parts.iter().zip(&numbers).filter_map(|(part, number)| {
             let part = part.as_ref().filter(|it| it.has_goal())?;
             Some((*number, part.distances(costs)))
         });
-        Self { ends: left.collect(), merged }
+        Self { ends: left.collect(), merged, is_exact }
     }
+}
+
+/// How many states a part may have for what its unseen moves cost, when it comes of two: as many as there is room for if there are
+/// few others, and else so few that it can be merged with any.
+fn few(parts: &[Option<Part>], (a, b): (usize, usize), states: u32) -> u32 {
+    let others = parts.iter().enumerate().filter(|it| ![a, b].contains(&it.0));
+    // A part from which no error can be come to is left without states.
+    let sizes = others.filter_map(|it| it.1.as_ref()).map(|it| u64::from(it.size.max(1)));
+    let around = sizes.fold(1, u64::saturating_mul);
+    let few = (most(PAIRS, states) / around).max(2 * u64::from(states.isqrt()));
+    few.min(u64::from(states)) as u32
 }
 
 impl Tables for Abstraction {

@@ -21,8 +21,8 @@ pub enum Order {
     Given,
     /// Those that have the fewest states together.
     Small,
-    /// First those that the goal does not ask about, beginning with parts that one other only has to do with; each time
-    /// they are made as small as they can be for all others. Then by what happens close to an error.
+    /// First those that have something to do with each other only, beginning with parts that one other only has to do with; each
+    /// time they are made as small as they can be for all others. Then by what happens close to an error.
     Outer,
 }
 
@@ -81,11 +81,11 @@ impl Order {
     }
 }
 
-/// The next two of the parts without a goal that have to do with each other; of those that a goal asks about none. Parts that
-/// only one other has to do with come first, then the smaller pair.
-pub fn outer(
+/// The next two of the parts that have something to do with each other that matters to nobody else, and not more states together
+/// than that. Parts that only one other has to do with come first, then the smaller pair.
+pub fn close(
     parts: &[Option<Part>],
-    asked: &[bool],
+    most: u64,
     is_barred: &dyn Fn(usize, usize) -> bool,
 ) -> Option<(usize, usize)> {
     let mut sharing: BTreeMap<Label, Vec<usize>> = BTreeMap::new();
@@ -95,33 +95,20 @@ pub fn outer(
         }
     }
     let mut neighbours = vec![BTreeSet::new(); parts.len()];
+    let mut pairs = BTreeSet::new();
     for together in sharing.values() {
         for &number in together {
             neighbours[number].extend(together.iter().copied().filter(|it| *it != number));
         }
+        if let [a, b] = together[..] {
+            pairs.extend([(a, b), (b, a)]);
+        }
     }
-    let is_outer = |number: usize| {
-        !asked[number] && parts[number].as_ref().is_some_and(|part| !part.has_goal())
-    };
     let size = |number: usize| parts[number].as_ref().map_or(0, |it| u64::from(it.size));
-    let pairs = (0..parts.len()).filter(|b| is_outer(*b)).flat_map(|b| {
-        let others = neighbours[b].iter().filter(|a| is_outer(**a));
-        others.map(move |&a| (a, b))
-    });
-    let keys = pairs.filter(|(a, b)| !is_barred(*a, *b)).map(|(a, b)| {
-        let meets_others = neighbours[b].len() > 1;
-        (meets_others, size(a) * size(b), a, b)
-    });
+    let fits = |(a, b): &(usize, usize)| size(*a) * size(*b) <= most && !is_barred(*a, *b);
+    let pairs = pairs.into_iter().filter(fits);
+    let keys = pairs.map(|(a, b)| (neighbours[b].len() > 1, size(a) * size(b), a, b));
     keys.min().map(|(_, _, a, b)| (a, b))
-}
-
-/// Whether labels of a part matter to one with a goal, by part.
-pub fn asked(parts: &[Option<Part>]) -> Vec<bool> {
-    let labels = |part: &Part| part.moves.iter().map(|it| it.0).collect::<Vec<_>>();
-    let with_goal = parts.iter().flatten().filter(|it| it.has_goal());
-    let asking: BTreeSet<Label> = with_goal.flat_map(labels).collect();
-    let is_asked = |part: &Part| part.moves.iter().any(|it| asking.contains(&it.0));
-    parts.iter().map(|part| part.as_ref().is_some_and(is_asked)).collect()
 }
 
 /// By label that matters to a part: how close to a goal it leads.

@@ -30,12 +30,6 @@ pub enum Refine {
     Far,
 }
 
-/// The part with at most so many states, and by old state the new one.
-pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> (Part, Vec<u32>) {
-    let classes = classes(part, bound, costs, refine);
-    (quotient(part, &classes), classes)
-}
-
 /// The part in which states of a class are one.
 pub fn quotient(part: &Part, classes: &[u32]) -> Part {
     let size = classes.iter().max().map_or(0, |it| it + 1);
@@ -58,8 +52,8 @@ pub fn quotient(part: &Part, classes: &[u32]) -> Part {
     Part { acts: part.acts, size, initial, goal, still, moves: moves.collect() }
 }
 
-/// By state its class, numbered from 0.
-fn classes(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> Vec<u32> {
+/// By state its class, numbered from 0, of which there are at most so many.
+pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> Vec<u32> {
     if part.size <= bound {
         return (0..part.size).collect();
     }
