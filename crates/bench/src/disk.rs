@@ -272,8 +272,7 @@ mod tests {
             measured: Measured { states, ..Measured::default() },
             verdict: "violated".into(),
             shortest: Some(7),
-            peak_memory: 0,
-            disk_bytes: 0,
+            ..Checked::default()
         };
         assert_eq!(difference(&states(5), &states(5)), None);
         assert_eq!(difference(&states(5), &states(6)).as_deref(), Some("5 states, on disk 6"));

@@ -42,7 +42,7 @@ use std::time::Instant;
 use spinward_disk::{Error, Faults, Folder};
 use spinward_guide::{Guide, NEVER, Room, Unguided, Way};
 use spinward_machine::{System, Violation};
-use spinward_store::Learner;
+use spinward_store::{Learner, trim};
 
 use crate::directed::best_first::Rank;
 use crate::directed::{Directed, Range};
@@ -504,8 +504,14 @@ impl<'a, S: System> Search<'a, S> {
         if after > before / 4 * 3 {
             return Ok(false);
         }
-        pool.rewrite(|state, out| out.extend_from_slice(form.encode(*system, state, written)));
+        let write = |state: &[u8], out: &mut Vec<u8>| {
+            out.extend_from_slice(form.encode(*system, state, written));
+        };
+        let buckets = pool.rewrite(write);
         self.form = form;
+        let mut notes = self.notes();
+        buckets.into_iter().for_each(|bucket| self.open(&mut notes, bucket));
+        drop(notes);
         Ok(self.pool.is_half_empty())
     }
 
@@ -537,6 +543,7 @@ impl<'a, S: System> Search<'a, S> {
             let lowest = notes.open.keys().next().map_or(NEVER, |&(_, rank)| rank);
             (findings.into_examples(), notes.counts, notes.left_out, lowest)
         };
+        let on_shelf = self.shelf.memory();
         let all = stopped.is_none();
         let Reach { proves, is_sure, .. } = self.reach;
         let found = !examples.is_empty();
@@ -546,6 +553,9 @@ impl<'a, S: System> Search<'a, S> {
         keep_shortest(&mut examples, self.request.errors);
         let (mut errors, mut met) = (Vec::new(), 0);
         let paths = self.paths_to(examples.iter().map(|it| &it.path), scratch);
+        // To make runs of them may take compiled code once more.
+        self.pool.clear();
+        trim();
         for (example, path) in examples.into_iter().zip(paths) {
             let path = path.unwrap_or_else(|failure| {
                 self.failure.get_or_insert(failure);
@@ -569,7 +579,7 @@ impl<'a, S: System> Search<'a, S> {
                 shortest: is_sure && total <= lowest || is_proved,
             });
         }
-        counts.memory = self.pool.peak() + self.memory.peak() + self.shelf.memory();
+        counts.memory = self.pool.peak() + self.memory.peak() + on_shelf;
         let truncated = stopped.is_none() && self.notes().truncated;
         Outcome { errors, met, counts, stopped, truncated }
     }

@@ -75,6 +75,11 @@ impl Memory {
         self.0.used()
     }
 
+    /// Bytes that may still be taken.
+    pub fn left(&self) -> u64 {
+        self.0.limit().saturating_sub(self.used())
+    }
+
     /// The most bytes that were in use at a time.
     pub fn peak(&self) -> u64 {
         self.0.peak()
@@ -87,9 +92,7 @@ impl Memory {
 
     /// To be called when so many bytes, not counted otherwise, are in use for the moment.
     pub fn lend(&self, bytes: u64) -> Result<(), Limit> {
-        self.take(bytes)?;
-        self.give_back(bytes);
-        Ok(())
+        Ok(self.0.lend(bytes)?)
     }
 
     /// To be called after so many bytes were freed.

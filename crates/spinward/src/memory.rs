@@ -12,7 +12,7 @@ pub fn default_budget() -> u64 {
 /// Bytes, of those allowed, that the program will still need for itself: its code is read and
 /// steps are compiled only when the search is under way. Where little is allowed it may not suffice.
 fn reserve(allowed: u64) -> u64 {
-    (6 << 20).min(allowed / 3)
+    (7 << 20).min(allowed / 3)
 }
 
 /// Bytes for a search, of those allowed, beside what the program itself uses.
@@ -21,9 +21,8 @@ pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
     allowed.saturating_sub(own + reserve(allowed)) / 16 * 15
 }
 
-/// Bytes that a search with states on disk needs for code, about: what it reads again after all was let go, and the steps
-/// it compiles.
-const CODE: u64 = 6 << 20;
+/// Bytes that a search needs for code, about: what it reads again after all was let go, and the steps it compiles.
+const CODE: u64 = 7 << 20;
 
 /// Bytes that are needed for a moment when steps are compiled. So much a search with states on disk must have for itself.
 const LEAST: u64 = 10 << 20;
@@ -40,8 +39,24 @@ pub(crate) fn for_disk(allowed: u64) -> Result<u64, u64> {
     if allowed < least {
         return Err(least);
     }
+    Ok(left(allowed, own + CODE))
+}
+
+/// Bytes that are left of those allowed, where there may be few.
+fn left(allowed: u64, used: u64) -> u64 {
     // Much is allocated and freed all the time, and the allocator cannot use all of that again.
-    Ok(allowed.saturating_sub(own + CODE) / 4 * 3)
+    allowed.saturating_sub(used) / 4 * 3
+}
+
+/// Bytes for another search in memory, of those allowed, when one has ended: as many as that had, or what is left. It may
+/// compile steps once more.
+pub(crate) fn for_more(allowed: u64, budget: u64) -> u64 {
+    if own_memory() + LEAST + budget <= allowed {
+        return budget;
+    }
+    forget_code();
+    trim();
+    budget.min(left(allowed, own_memory() + LEAST))
 }
 
 /// Bytes that may still be used: what the system has available, or what is left of the control
@@ -155,6 +170,14 @@ mod tests {
         assert_eq!(VERSION_1.path(groups), Some("job/7"));
         assert_eq!(VERSION_2.path(groups), Some("user.slice/a"));
         assert_eq!(VERSION_1.path("0::/"), None);
+    }
+
+    #[test]
+    fn a_later_search_has_no_more_than_is_left() {
+        let budget = 1 << 30;
+        assert_eq!(for_more(own_memory() + LEAST + budget + (64 << 20), budget), budget);
+        let allowed = own_memory() + LEAST + budget / 2;
+        assert!((1..budget).contains(&for_more(allowed, budget)));
     }
 
     #[test]

@@ -53,6 +53,17 @@ impl Budget {
         Ok(())
     }
 
+    /// To be called when so many bytes more, which are not taken, are in use for a moment. Threads do so for each state, so
+    /// nothing is written that others would have to wait for, unless there is a new peak.
+    pub fn lend(&self, bytes: u64) -> Result<(), OutOfMemory> {
+        let all = self.used().checked_add(bytes).filter(|&all| all <= self.limit);
+        let all = all.ok_or(OutOfMemory)?;
+        if all > self.peak() {
+            self.peak.fetch_max(all, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// To be called before so many bytes are allocated that there must be, as others are about to be freed.
     pub fn overdraw(&self, bytes: u64) {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -78,5 +89,16 @@ mod tests {
         assert_eq!(budget.take(40), Ok(()));
         budget.give_back(50);
         assert_eq!((budget.used(), budget.peak()), (50, 100));
+    }
+
+    #[test]
+    fn what_is_lent_counts_for_a_moment() {
+        let budget = Budget::new(Some(100));
+        assert_eq!(budget.take(60), Ok(()));
+        assert_eq!(budget.lend(30), Ok(()));
+        assert_eq!(budget.lend(10), Ok(()));
+        assert_eq!(budget.lend(41), Err(OutOfMemory));
+        assert_eq!(budget.lend(u64::MAX), Err(OutOfMemory));
+        assert_eq!((budget.used(), budget.peak()), (60, 90));
     }
 }

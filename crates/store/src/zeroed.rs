@@ -155,7 +155,7 @@ impl<const N: usize> std::ops::DerefMut for Block<N> {
 /// Slices are cut one after the other from mappings that hold many, so that also slices smaller
 /// than a page share huge ones. What of a mapping is not handed out yet is not touched; so at most
 /// one huge page, [`HUGE_PAGE`](huge_pages::HUGE_PAGE), is in memory without being counted. A mapping goes when all
-/// slices of it are gone: who frees some of them while others stay should have taken them [apart](huge_pages::apart).
+/// slices of it are gone: who frees some of them while others stay should have taken them [apart](Apart).
 #[cfg(all(target_os = "linux", not(miri), not(loom)))]
 mod huge_pages {
     use std::ptr::NonNull;
@@ -180,8 +180,7 @@ mod huge_pages {
     // SAFETY: as above.
     unsafe impl Sync for Mapping {}
 
-    /// The mapping that is handed out at present, and how much of it was.
-    static PRESENT: Mutex<(Weak<Mapping>, usize)> = Mutex::new((Weak::new(), 0));
+    static PRESENT: Mutex<Present> = Mutex::new((Weak::new(), 0));
 
     /// So many zeroes that nobody else has, aligned to cache lines, and what they are a part of.
     pub fn take(len: usize) -> Option<(NonNull<u8>, Arc<Mapping>)> {
@@ -206,14 +205,18 @@ mod huge_pages {
         Some((start, mapping))
     }
 
-    /// Does something whose slices are in mappings of their own, which leave the process when all of these slices
-    /// are dropped, whatever was taken before and is there still.
-    pub fn apart<T>(work: impl FnOnce() -> T) -> T {
-        let present = || PRESENT.lock().unwrap_or_else(PoisonError::into_inner);
-        // Moved out, and so never handed out twice.
-        let before = std::mem::take(&mut *present());
+    /// The mapping that is handed out at present, and how much of it was.
+    pub type Present = (Weak<Mapping>, usize);
+
+    /// Does something whose slices are in other mappings: the one that is left there, and more.
+    pub fn within<T>(place: &mut Present, work: impl FnOnce() -> T) -> T {
+        // Moved, and so never handed out twice.
+        let exchange = |place: &mut Present| {
+            std::mem::swap(place, &mut *PRESENT.lock().unwrap_or_else(PoisonError::into_inner));
+        };
+        exchange(place);
         let done = work();
-        *present() = before;
+        exchange(place);
         done
     }
 
@@ -309,12 +312,26 @@ pub(crate) fn equal(bytes: [u64; 2], byte: u8) -> u32 {
     }
 }
 
+/// Where slices are that shall leave the process when all of them are dropped, whatever else is there still.
+#[derive(Default)]
+pub struct Apart {
+    #[cfg(all(target_os = "linux", not(miri), not(loom)))]
+    present: huge_pages::Present,
+}
+
+impl Apart {
+    /// Does something whose slices are there.
+    pub fn within<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        #[cfg(all(target_os = "linux", not(miri), not(loom)))]
+        return huge_pages::within(&mut self.present, work);
+        #[cfg(not(all(target_os = "linux", not(miri), not(loom))))]
+        work()
+    }
+}
+
 /// Does something, and gives all memory that it has freed back to the system.
 pub fn apart<T>(work: impl FnOnce() -> T) -> T {
-    #[cfg(all(target_os = "linux", not(miri), not(loom)))]
-    let done = huge_pages::apart(work);
-    #[cfg(not(all(target_os = "linux", not(miri), not(loom))))]
-    let done = work();
+    let done = Apart::default().within(work);
     trim();
     done
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use spinward_disk::{Cursor, Error, Folder, Record, Run, RunWriter};
 use spinward_machine::{Flow, Sink, Step, System, Violation, system::length as steps_in};
+use spinward_store::trim;
 
 use super::form::Written;
 use super::pool::{Address, Entry, hash_of, mark};
@@ -94,6 +95,10 @@ impl<S: System> Search<'_, S> {
         if origins.len() == 0 {
             return Vec::new();
         }
+        // What follows needs room too, and none of this.
+        self.pool.forget_old();
+        self.shelf.forget_filters();
+        trim();
         let layers = self.layers();
         origins.map(|origin| self.path_to(&layers, origin, scratch)).collect()
     }

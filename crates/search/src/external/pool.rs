@@ -6,13 +6,13 @@
 //!
 //! *Threads*: states are dealt out to shards by their hash, each with a lock of its own.
 //!
-//! *Cost*: besides its bytes, 16 for each state, some 13 in a table, and some 6 while it waits.
+//! *Cost*: besides its bytes, 16 for each state, some 13 in a table, and some 8 while it waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hashbrown::HashTable;
-use rustc_hash::FxHashMap;
+use hashbrown::{HashMap, HashTable};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use spinward_store::{forget_code, hash, trim};
 
 use crate::limits::{Limit, Memory};
@@ -21,8 +21,9 @@ use crate::limits::{Limit, Memory};
 const CHUNK: usize = 1 << 15;
 const FIRST_CHUNK: usize = 1 << 9;
 
-/// Bytes for each shard, about, so that what their last chunks have left is little.
-const SHARE: u64 = 1 << 18;
+/// Bytes for each shard, about, so that what their last chunks have left is little, and what lists take of which there is
+/// one for each bucket in each.
+const SHARE: u64 = 1 << 20;
 
 /// States begin at multiples of so many bytes.
 const ALIGN: usize = 8;
@@ -104,6 +105,70 @@ struct Slot {
     hash: u32,
 }
 
+/// States that wait, or did and are nearer now, by bucket. A* may have thousands of buckets with few states each, so what
+/// each takes by itself counts.
+#[derive(Debug, Default)]
+struct Waiting {
+    lists: HashMap<Bucket, Vec<Spot>, FxBuildHasher>,
+}
+
+impl Waiting {
+    /// States of a list at first, and the bytes that the allocator adds to each list.
+    const FIRST: usize = 6;
+    const FRAME: usize = 8;
+
+    /// Bytes of the first table, or more.
+    const LEAST_TABLE: usize = 256;
+
+    /// Bytes of a list.
+    fn bytes(list: &Vec<Spot>) -> usize {
+        list.capacity() * size_of::<Spot>() + Self::FRAME
+    }
+
+    /// Bytes that one more state takes in a bucket, at most.
+    fn room_for(&self, bucket: Bucket) -> usize {
+        match self.lists.get(&bucket) {
+            Some(list) if list.len() < list.capacity() => 0,
+            Some(list) => size_of_val(&**list),
+            None => {
+                let is_full = self.lists.len() == self.lists.capacity();
+                let table = (2 * self.lists.allocation_size()).max(Self::LEAST_TABLE);
+                let list = Self::FIRST * size_of::<Spot>() + Self::FRAME;
+                if is_full { list + table } else { list }
+            }
+        }
+    }
+
+    /// Adds a state; how many bytes more there are in use.
+    fn push(&mut self, bucket: Bucket, spot: Spot) -> usize {
+        let before = self.lists.allocation_size();
+        let mut more = 0;
+        let list = self.lists.entry(bucket).or_insert_with(|| {
+            let list = Vec::with_capacity(Self::FIRST);
+            more = Self::bytes(&list);
+            list
+        });
+        if list.len() == list.capacity() {
+            more = size_of_val(&**list);
+            list.reserve_exact(list.len());
+        }
+        list.push(spot);
+        more + self.lists.allocation_size() - before
+    }
+
+    /// Takes a bucket out, which has so many bytes.
+    fn remove(&mut self, bucket: Bucket) -> Option<(Vec<Spot>, usize)> {
+        let list = self.lists.remove(&bucket)?;
+        let bytes = Self::bytes(&list);
+        Some((list, bytes))
+    }
+
+    /// Bytes of all.
+    fn all_bytes(&self) -> usize {
+        self.lists.allocation_size() + self.lists.values().map(Self::bytes).sum::<usize>()
+    }
+}
+
 /// What a table makes of a part of a hash.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -113,8 +178,7 @@ fn spread(hash: u32) -> u64 {
 struct Shard {
     chunks: Vec<Vec<u8>>,
     table: HashTable<Slot>,
-    /// By bucket: the states that wait there, or did and are nearer now.
-    waiting: FxHashMap<Bucket, Vec<Spot>>,
+    waiting: Waiting,
     /// Bytes taken from the budget.
     taken: u64,
 }
@@ -202,7 +266,7 @@ impl Pool {
     /// An empty one, with so many bytes.
     pub fn new(bytes: u64, skip: usize) -> Self {
         // As many for every number of threads, so that states go to disk at the same time.
-        let shards = (bytes / SHARE).clamp(8, 256).next_power_of_two();
+        let shards = (bytes / SHARE).clamp(2, 256).next_power_of_two();
         Self {
             young: (0..shards).map(|_| Mutex::default()).collect(),
             old: Vec::new(),
@@ -316,15 +380,14 @@ impl Pool {
 
     /// Notes that a state waits in a bucket.
     fn list(&self, shard: &mut Shard, bucket: Bucket, spot: Spot) -> Result<(), Limit> {
-        let list = shard.waiting.entry(bucket).or_default();
-        let (length, room) = (list.len(), list.capacity());
-        if length == room {
-            let more = room.max(4);
-            self.take(shard, more * size_of::<Spot>())?;
-            let list = shard.waiting.entry(bucket).or_default();
-            list.reserve_exact(more);
+        let room = shard.waiting.room_for(bucket);
+        if room > 0 {
+            self.take(shard, room)?;
         }
-        shard.waiting.entry(bucket).or_default().push(spot);
+        let taken = shard.waiting.push(bucket, spot);
+        if taken < room {
+            self.give_back(shard, room - taken);
+        }
         Ok(())
     }
 
@@ -395,9 +458,9 @@ impl Pool {
         let mut all = Vec::new();
         for number in 0..self.young.len() as u32 {
             let shard = &mut *self.shard(number);
-            if let Some(list) = shard.waiting.remove(&bucket) {
+            if let Some((list, bytes)) = shard.waiting.remove(bucket) {
                 all.extend(list.iter().map(|&spot| Address { shard: number, spot }));
-                self.give_back(shard, list.capacity() * size_of::<Spot>());
+                self.give_back(shard, bytes);
             }
         }
         all
@@ -468,13 +531,15 @@ impl Pool {
         }
     }
 
-    /// Writes all states otherwise, in less room. None may be old.
-    pub fn rewrite(&mut self, mut write: impl FnMut(&[u8], &mut Vec<u8>)) {
+    /// Writes all states otherwise, in less room; the buckets in which some wait, which may be more than before: for the last one
+    /// there may have been no room in a list. None may be old.
+    pub fn rewrite(&mut self, mut write: impl FnMut(&[u8], &mut Vec<u8>)) -> FxHashSet<Bucket> {
         debug_assert!(self.old.is_empty());
         let shards = self.young.len();
         let young =
             std::mem::replace(&mut self.young, (0..shards).map(|_| Mutex::default()).collect());
         let mut state = Vec::new();
+        let mut buckets = FxHashSet::default();
         // Tables take as much as before, and are filled otherwise.
         self.overdraws = true;
         for shard in young {
@@ -490,17 +555,22 @@ impl Pool {
                 let flags = flags.iter().map(|&(is, flag)| if is { flag } else { 0 }).sum();
                 let (number, part) = self.place(hash_of(&state));
                 let shard = &mut *self.shard(number);
-                self.append(shard, &state, part, bucket, mark, flags)
-                    .and_then(
-                        |spot| if is_closed { Ok(()) } else { self.list(shard, bucket, spot) },
-                    )
-                    .expect("there is as much room as it takes");
+                let spot = self.append(shard, &state, part, bucket, mark, flags);
+                let listed = match spot {
+                    Ok(spot) if !is_closed => self.list(shard, bucket, spot),
+                    spot => spot.map(drop),
+                };
+                listed.expect("there is as much room as it takes");
+                if !is_closed {
+                    buckets.insert(bucket);
+                }
             }
         }
         self.overdraws = false;
         // What was freed shall not count beside what comes, nor what compiled steps by now.
         trim();
         forget_code();
+        buckets
     }
 
     /// Lets go of states after all that were not on disk were written there.
@@ -515,21 +585,35 @@ impl Pool {
         old.iter().for_each(|shard| self.memory.give_back(shard.taken));
         drop(old);
         for shard in &mut self.old {
-            let lists = shard.waiting.drain().map(|(_, list)| list.capacity() * size_of::<Spot>());
-            let bytes = lists.sum::<usize>() as u64;
+            let bytes = std::mem::take(&mut shard.waiting).all_bytes() as u64;
             shard.taken -= bytes;
             self.memory.give_back(bytes);
         }
         self.used.store(0, Ordering::Relaxed);
         let limit = self.memory.budget().limit();
         if !keeps_old || self.memory.used() > limit / 16 * 9 {
-            self.old.iter().for_each(|shard| self.memory.give_back(shard.taken));
-            self.old = Vec::new();
+            self.forget_old();
         }
         self.crowded = limit / 16 * 7;
         // Each thread has memory of its own from the allocator; what one has freed another would not use again.
         trim();
         forget_code();
+    }
+
+    /// Lets go of old states, all of which are on disk.
+    pub fn forget_old(&mut self) {
+        self.old.iter().for_each(|shard| self.memory.give_back(shard.taken));
+        self.old = Vec::new();
+    }
+
+    /// Lets go of all states.
+    pub fn clear(&mut self) {
+        self.forget_old();
+        for shard in &mut self.young {
+            let shard = std::mem::take(shard.get_mut().unwrap_or_else(PoisonError::into_inner));
+            self.memory.give_back(shard.taken);
+        }
+        self.used.store(0, Ordering::Relaxed);
     }
 }
 

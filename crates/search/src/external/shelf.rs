@@ -299,6 +299,11 @@ impl Shelf {
         Ok(())
     }
 
+    /// Nobody asks any more whether a state was expanded.
+    pub fn forget_filters(&mut self) {
+        self.closed.values_mut().flatten().for_each(|it| it.filter = None);
+    }
+
     /// How many states wait, if none waits twice.
     pub fn waiting(&self) -> u64 {
         self.waiting.values().flatten().map(|part| part.run.len()).sum()
