@@ -2,20 +2,21 @@
 //!
 //! *Idea*: most checks find nothing, and then the fastest search is the best, in whatever order
 //! (`all_states.rs`). If one error is enough, others look for it now and then while the sweep waits, by turns, the longer the
-//! more states there turn out to be (`scouts.rs`): an error that is easy to find need not wait until a sweep comes by.
+//! more states there turn out to be (`scouts.rs`, `dive.rs`): an error that is easy to find need not wait until a sweep comes by.
 //!
 //! Whoever meets an error has decided that there is one. When the sweep comes by one depends on the threads, so the run is
 //! looked for anew, in an order that does not: a breadth-first search (`nearest.rs`, or where that cannot be
 //! [`bfs`](crate::bfs)) visits some states, for a shortest run; then whoever takes turns beside a sweep has those until a sweep
 //! would have many more; then another sweep, which remembers its way (`retrace.rs`), visits as many states as the first; and
 //! all of them begin again with more. So a run that was found beside the sweep is held against a breadth-first search that
-//! takes a fifth of the time spent, or a moment; none costs much more than the best one alone, and the answer depends on no
+//! takes a part of the time spent, or a moment; none costs much more than the best one alone, and the answer depends on no
 //! clock. If the run is too long to be read, a breadth-first search goes on some way.
 //!
 //! *Cost*: without errors that of the sweep, and of looking in other ways at a tenth as many states; with errors that of the
 //! sweep, and some four times that of the search that finds a run first.
 
 mod all_states;
+mod dive;
 mod form;
 mod known;
 mod lessons;
@@ -23,6 +24,8 @@ mod nearest;
 mod remembered;
 mod retrace;
 mod scouts;
+#[cfg(test)]
+mod toy;
 mod walks;
 
 use std::time::{Duration, Instant};
@@ -33,7 +36,7 @@ use spinward_store::{Parts, trim};
 
 use crate::bfs::bfs;
 use crate::dfs::dfs;
-use crate::limits::{Limit, Memory};
+use crate::limits::{Limit, Limits, Memory};
 use crate::outcome::{Counts, Found, Keep, Outcome, Place, Progress, Request, Stopped};
 use all_states::Swept;
 use form::{Folded, Packed};
@@ -54,14 +57,19 @@ const ROUND: [Answered; 4] =
 
 /// Those who look beside a sweep have the turns that there are until it has so many times as many states. A breadth-first search
 /// takes up to half again as long as a sweep for a state, and all that were done until then had a third as many as the last.
-/// As turns come whenever there are twice as many states, these come to 12 to 25 percent of the sweep's time.
+/// So these come to a tenth to two fifths of the time until then.
 const SWEPT: u64 = 16;
 
-/// A longer run is not one to be read. So a breadth-first search goes on as far as it would in the next round.
+/// A longer run is not one to be read. So a breadth-first search goes on as far as it would in the next round, or until it has so many
+/// times as many states as a sweep had when the run was met.
 const LONG: usize = 1_000;
+const LONGER: u64 = 2;
 
-/// Time to find a run to an error that was met, though time is over.
+/// Time to find a run to an error that was met, though time is over: so long, or so many times as long as it took to meet it, but
+/// no longer than that.
 const GRACE: Duration = Duration::from_secs(1);
+const AGAIN: u32 = 5;
+const MOST_GRACE: Duration = Duration::from_secs(5);
 
 /// Which search gave the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +82,7 @@ pub enum Answered {
     DepthFirst,
     /// Another sweep, which remembered its way.
     Retraced,
-    /// A short look in one of the ways in which errors are looked for while a sweep waits.
+    /// One of the ways in which errors are looked for while a sweep waits.
     Scouted,
 }
 
@@ -85,7 +93,7 @@ pub struct Told {
     pub answered: Answered,
     /// Who met the error while the sweep waited; if nobody did, the sweep came by it.
     pub met_by: Option<Scout>,
-    /// Who found the run, if that was a short look.
+    /// Who found the run, if that was one of those who look beside a sweep.
     pub found_by: Option<Scout>,
     /// After what time it was certain that something is wrong, if runs were looked for afterwards.
     pub met: Option<Duration>,
@@ -118,16 +126,16 @@ pub fn sweep<S: System, W: System>(
     }
     let mut scouts = guides.filter(|_| request.errors == 1).map(|it| Scouts::new(system, it));
     let mut take_turn = scouts.as_mut().map(|scouts| {
-        |scratch: &mut S::Scratch, seen: u64, free: u64| {
+        |scratch: &mut S::Scratch, seen: u64, memory: &Memory| {
             let request = &request.later(begun.elapsed());
-            scouts.take_turn(scratch, request, seen, free);
+            scouts.take_turn(scratch, request, seen, memory, &mut |_| {});
             let error = scouts.found()?.1.errors.first()?;
             Some((Place::of(error.violation), error.occurrences))
         }
     });
     let probe = take_turn.as_mut().map(|it| it as &mut all_states::Probe<'_, S::Scratch>);
     let memory = Memory::new(request.limits.memory);
-    let swept = match request.keep {
+    let mut swept = match request.keep {
         Keep::Exact => {
             let form = || Packed::new(system);
             all_states::sweep(system, form, memory, scratch, request, probe, progress)
@@ -140,11 +148,29 @@ pub fn sweep<S: System, W: System>(
             Err(full) => return (Outcome::without_room(full.into()), Answered::Sweep.into()),
         },
     };
+    // What searches before have left with the allocator counts, too.
+    let memory = request.limits.memory.map(|bytes| bytes / 16 * 15);
+    let request =
+        &Request { limits: Limits { memory, ..request.limits.clone() }, ..request.clone() };
+    if swept.errors.is_empty()
+        && swept.outcome.stopped == Some(Stopped::Limit(Limit::Memory))
+        && let Some(scouts) = &mut scouts
+    {
+        // With the memory of the sweep others may come to an error.
+        trim();
+        scouts.leave_sweep();
+        scouts.go_on_to_the_end(scratch, &request.later(begun.elapsed()), progress);
+        let found = scouts.found().and_then(|(_, outcome)| outcome.errors.first());
+        swept.errors.extend(found.map(|it| (Place::of(it.violation), it.occurrences)));
+    }
     if swept.errors.is_empty() {
         return (swept.outcome, Answered::Sweep.into());
     }
     let met = begun.elapsed();
     let met_by = scouts.as_ref().and_then(Scouts::found).map(|&(who, _)| who);
+    if let Some(scouts) = &mut scouts {
+        scouts.leave_sweep();
+    }
     let progress = &mut |event: &Progress| progress(&Progress { met: Some(met), ..*event });
     let counts_errors = request.errors == 0;
     // What is left out is left to the system.
@@ -174,7 +200,8 @@ pub fn sweep<S: System, W: System>(
             // A shortest run is what was asked for, however long it takes.
             let bounded = !request.shortest || answered != Answered::BreadthFirst;
             request.limits.max_states = bounded.then_some(states);
-            request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()).max(GRACE));
+            let end = time.map(|time| time.max(met + GRACE.max(AGAIN * met).min(MOST_GRACE)));
+            request.limits.time = end.map(|end| end.saturating_sub(begun.elapsed()));
             let outcome = match answered {
                 Answered::BreadthFirst => {
                     breadth_first(whole, &mut whole_scratch, &request, progress)
@@ -184,7 +211,7 @@ pub fn sweep<S: System, W: System>(
                     // Who met an error late waits until the others have looked as far: without the sweep, too, it
                     // would be found by whoever comes first in this order.
                     let Some(scouts) = &mut scouts else { continue };
-                    scouts.go_on(scratch, &request, swept);
+                    scouts.go_on(scratch, &request, swept, progress);
                     match scouts.found_until(swept) {
                         Some((_, outcome)) => outcome.clone(),
                         None => continue,
@@ -225,7 +252,10 @@ pub fn sweep<S: System, W: System>(
         && best.as_ref().is_some_and(|(outcome, _)| outcome.errors.iter().any(is_long))
     {
         trim();
-        request.limits.max_states = Some(states.saturating_mul(MORE));
+        let answered = best.as_ref().map(|&(_, answered)| answered);
+        let met_at = scouts.as_ref().filter(|_| answered == Some(Answered::Scouted));
+        let swept = met_at.map_or(0, |scouts| LONGER.saturating_mul(scouts.seen()));
+        request.limits.max_states = Some(states.saturating_mul(MORE).max(swept));
         request.limits.time = time.map(|time| time.saturating_sub(begun.elapsed()));
         let nearer = breadth_first(whole, &mut whole_scratch, &request, progress);
         if !nearer.errors.is_empty() {
@@ -233,15 +263,15 @@ pub fn sweep<S: System, W: System>(
         }
     }
     if best.is_none() {
-        let known = scouts.as_ref().and_then(Scouts::found);
+        let known = scouts.as_ref().and_then(Scouts::known);
         best = known.map(|(_, outcome)| (outcome.clone(), Answered::Scouted));
     }
     if best.is_none() && limit.is_some() {
         // What was met shall not be lost, if only it can be found soon.
         request.limits.max_states = None;
-        request.limits.time = Some(GRACE);
         request.errors = 1;
         let nearest = limit == Some(Limit::Interrupt);
+        request.limits.time = Some(if nearest { GRACE / 2 } else { GRACE });
         let search = || {
             // If time is over, a breadth-first search had as much already.
             let near =
@@ -264,7 +294,7 @@ pub fn sweep<S: System, W: System>(
         }
         None => (swept.without_run(limit), Answered::Sweep),
     };
-    let found_by = scouts.as_ref().and_then(Scouts::found).map(|&(who, _)| who);
+    let found_by = scouts.as_ref().and_then(Scouts::known).map(|&(who, _)| who);
     let found_by = found_by.filter(|_| answered == Answered::Scouted);
     (outcome, Told { answered, met_by, found_by, met: Some(met) })
 }
@@ -311,16 +341,16 @@ impl Swept {
             Some(Stopped::Limit(_)) => counts_errors,
             _ => self.outcome.is_complete() && found.errors.len() >= expected,
         };
-        if !told {
-            return found;
-        }
         let Outcome { mut errors, counts, .. } = found;
+        let memory = counts.memory.max(self.outcome.counts.memory);
+        if !told {
+            return Outcome { errors, counts: Counts { memory, ..counts }, ..found };
+        }
         for error in &mut errors {
             let place = Place::of(error.violation);
             let tally = self.errors.iter().find(|(known, _)| *known == place);
             error.occurrences = tally.map_or(error.occurrences, |&(_, occurrences)| occurrences);
         }
-        let memory = counts.memory.max(self.outcome.counts.memory);
         let counts = Counts { memory, depth: counts.depth, ..self.outcome.counts };
         Outcome { errors, counts, ..self.outcome }
     }

@@ -198,3 +198,23 @@ fn an_error_that_a_depth_first_search_meets_at_once_is_met_early() {
         assert!(told.met.is_some());
     }
 }
+
+#[test]
+fn what_the_sweep_has_no_memory_for_is_found_by_any_number_of_threads() {
+    // Beside the sweep there is little memory, and at other turns for each number of threads.
+    let row = Row { last: 90_000 };
+    let make = |_| -> Option<Box<dyn Guide>> { None };
+    for megabytes in [20, 40, 48, 64] {
+        let mut answers = Vec::new();
+        for threads in [1, 2, 3] {
+            let limits = Limits { memory: Some(megabytes << 20), ..Limits::default() };
+            let request = Request { errors: 1, threads, limits, ..Request::default() };
+            let guides = Guides { count: 0, make: &make };
+            let (outcome, told) = sweep(&row, &row, Some(guides), &mut (), &request, &mut |_| {});
+            let steps: Vec<_> = outcome.errors.iter().map(|it| it.steps.len()).collect();
+            answers.push((steps, told.answered, told.found_by));
+        }
+        let expected = (vec![90_000], Answered::Scouted, Some(Scout::DepthFirst));
+        assert_eq!(answers, vec![expected; 3], "{megabytes} MB");
+    }
+}

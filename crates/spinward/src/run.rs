@@ -28,7 +28,7 @@ use spinward_search::external::{external, external_of_less};
 use spinward_search::lossy::lossy;
 use spinward_search::reduced::Reduced;
 use spinward_search::stateless::stateless;
-use spinward_search::sweep::{Answered, Guides, sweep};
+use spinward_search::sweep::{Answered, Guides, Scout, sweep};
 use spinward_search::transactions::transactions;
 use spinward_search::{Found, Limit, Limits, Outcome, Place, Progress, Request, Stopped};
 use spinward_store::{Omissions, Table, trim};
@@ -344,7 +344,7 @@ impl Running<'_> {
         let mut lost = None;
         let outcome = match self.method.algorithm {
             Algorithm::Sweep => {
-                let quick = if self.is_auto() { quick(&systems.subject) } else { Vec::new() };
+                let quick = if self.is_auto() { quick() } else { Vec::new() };
                 let make = |number: usize| quick.get(number)?.build(&systems.subject).ok();
                 let guides = Guides { count: quick.len(), make: &make };
                 let guides = self.is_auto().then_some(guides);
@@ -359,6 +359,7 @@ impl Running<'_> {
                     Answered::Sweep | Answered::Retraced => self.shown,
                     Answered::BreadthFirst => Search::Bfs,
                     Answered::DepthFirst => Search::Dfs,
+                    Answered::Scouted if told.found_by == Some(Scout::DepthFirst) => Search::Dfs,
                     Answered::Scouted => Search::Greedy,
                 };
                 self.explain_sweep(told, &outcome, &quick);

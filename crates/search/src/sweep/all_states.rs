@@ -31,6 +31,7 @@ use spinward_store::{Changed, Flat, Key, Look, Packets};
 use super::form::Form;
 use super::known::{Fresh, Known};
 use super::remembered::{MAX_WORDS, Moves, Remembered};
+use super::scouts::{FIRST_TURN, next_turn};
 use super::walks::walk;
 use crate::limits::{Clock, Limit, Memory, Watch, unless_hit};
 use crate::outcome::{Counts, Outcome, Place, Progress, Request, Stopped};
@@ -69,16 +70,11 @@ const THREAD_BYTES: u64 = 16 << 20;
 const FIRST_BYTES: u64 = 1 << 20;
 const OTHER_BYTES: u64 = 3 << 20;
 
-/// How many states there must be before an error is looked for in another way, and how many times as many before it
-/// is looked for again.
-pub(super) const PROBED_AFTER: u64 = 1_024;
-pub(super) const PROBED_AGAIN: u64 = 2;
-
-/// What such a look has freed and the allocator keeps.
+/// What is freed after looks for an error in other ways and the allocator keeps.
 const PROBED_BYTES: u64 = 1 << 20;
 
-/// Looks for an error in another way, after so many states, with so many bytes.
-pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64, u64) -> Option<(Place, u64)> + 'a;
+/// Looks for an error in another way, after so many states, with a share in the memory.
+pub(super) type Probe<'a, S> = dyn FnMut(&mut S, u64, &Memory) -> Option<(Place, u64)> + 'a;
 
 /// What a sweep found.
 pub(super) struct Swept {
@@ -174,22 +170,22 @@ fn run<S: System, F: Form>(
     workers[shared.owner(hash)].known.settle_all(&fresh)?;
 
     let (mut walked, mut probed) = (false, false);
-    let mut probed_at = if probe.is_some() { PROBED_AFTER } else { u64::MAX };
+    // All threads wait meanwhile, so that with many of them there must be more states.
+    let many = workers.len() as u64;
+    let mut probed_at = if probe.is_some() { FIRST_TURN } else { u64::MAX };
     let mut probe = probe;
     while !shared.is_done() {
         shared.pauses.store(false, Ordering::Relaxed);
         if let Some(probe) = &mut probe
-            && shared.counts().states >= probed_at
+            && shared.counts().states >= probed_at.saturating_mul(many)
         {
-            let memory = shared.memory.budget();
-            let free = memory.limit().saturating_sub(memory.used());
             probed = probed || shared.memory.take(PROBED_BYTES).is_ok();
-            if probed && let Some(error) = probe(scratch, probed_at, free) {
+            if probed && let Some(error) = probe(scratch, probed_at, &shared.memory) {
                 workers[0].errors.push(error);
                 shared.over.store(true, Ordering::Relaxed);
                 break;
             }
-            probed_at = probed_at.saturating_mul(PROBED_AGAIN);
+            probed_at = next_turn(probed_at);
         }
         // One thread does the work of all until it is worth a thread for each.
         let is_little = shared.counts().states < FEW_STATES || shared.waiting() < MANY_WAIT;
@@ -201,7 +197,7 @@ fn run<S: System, F: Form>(
                 watch.tick(&shared.counts(), 0, &shared.memory)?;
             }
         } else {
-            run_together(shared, workers, scratch, probed_at, watch)?;
+            run_together(shared, workers, scratch, probed_at.saturating_mul(many), watch)?;
         }
         if shared.renews.swap(false, Ordering::Relaxed) && !shared.is_done() {
             if !std::mem::replace(&mut walked, true) {

@@ -320,8 +320,9 @@ const CHUNK: usize = 1 << 13;
 /// In place of the length of a form: it is in the word behind it.
 const LONG: u8 = u8::MAX;
 
-/// A stack of forms, each with the actors that sleep, in chunks that hold whole ones.
-struct Stack {
+/// A stack of forms, each with a word that tells the actors that sleep, or whatever is to be known of it, in chunks that hold whole
+/// ones.
+pub(super) struct Stack {
     chunks: Vec<Chunk>,
     /// A chunk to be used again.
     spare: Option<Chunk>,
@@ -400,8 +401,8 @@ impl Chunk {
         }
     }
 
-    /// Calls for each form, from the first on.
-    fn each(&self, mut call: impl FnMut(&[u64], u64) -> Result<(), Limit>) -> Result<(), Limit> {
+    /// All forms with their actors that sleep, from the first on.
+    fn forms(&self) -> impl Iterator<Item = (&[u64], u64)> {
         let mut end = self.words.len();
         let mut forms = Vec::with_capacity(self.lengths.len());
         for &length in self.lengths.iter().rev() {
@@ -409,13 +410,12 @@ impl Chunk {
             end = form.0;
             forms.push(form);
         }
-        let mut forms = forms.into_iter().rev();
-        forms.try_for_each(|(start, end)| call(&self.words[start..end], self.words[end]))
+        forms.into_iter().rev().map(|(start, end)| (&self.words[start..end], self.words[end]))
     }
 }
 
 impl Stack {
-    fn new(memory: &Memory) -> Self {
+    pub fn new(memory: &Memory) -> Self {
         Self { chunks: Vec::new(), spare: None, memory: memory.clone() }
     }
 
@@ -424,7 +424,7 @@ impl Stack {
     }
 
     #[inline(always)]
-    fn push(&mut self, form: &[u64], asleep: u64) -> Result<(), Limit> {
+    pub fn push(&mut self, form: &[u64], asleep: u64) -> Result<(), Limit> {
         if self.chunks.last_mut().is_some_and(|chunk| chunk.push(form, asleep)) {
             return Ok(());
         }
@@ -454,9 +454,33 @@ impl Stack {
         self.chunks.last()?.top()
     }
 
+    /// The last form with its word.
+    #[inline]
+    pub fn top_with(&self) -> Option<(&[u64], u64)> {
+        let chunk = self.chunks.last()?;
+        let (start, end) = chunk.last(chunk.words.len(), *chunk.lengths.last()?);
+        Some((&chunk.words[start..end], chunk.words[end]))
+    }
+
+    /// Changes the word of the last form.
+    #[inline]
+    pub fn set_top(&mut self, word: u64) {
+        if let Some(chunk) = self.chunks.last_mut()
+            && let Some(&length) = chunk.lengths.last()
+        {
+            let (_, end) = chunk.last(chunk.words.len(), length);
+            chunk.words[end] = word;
+        }
+    }
+
+    /// All forms with their words, from the first on.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u64], u64)> {
+        self.chunks.iter().flat_map(Chunk::forms)
+    }
+
     /// Drops the last form.
     #[inline]
-    fn pop(&mut self) {
+    pub fn pop(&mut self) {
         if let Some(chunk) = self.chunks.last_mut() {
             chunk.pop();
             if chunk.lengths.is_empty() {
@@ -479,9 +503,12 @@ impl Stack {
     }
 
     /// Calls for each form, from the first on, and frees it.
-    fn each(mut self, mut call: impl FnMut(&[u64], u64) -> Result<(), Limit>) -> Result<(), Limit> {
+    pub fn each(
+        mut self,
+        mut call: impl FnMut(&[u64], u64) -> Result<(), Limit>,
+    ) -> Result<(), Limit> {
         for chunk in std::mem::take(&mut self.chunks) {
-            let called = chunk.each(&mut call);
+            let called = chunk.forms().try_for_each(|(form, asleep)| call(form, asleep));
             self.give_back(Some(chunk));
             called?;
         }

@@ -1,6 +1,5 @@
 //! What `auto` does, in words, and by which guides it looks for errors beside the sweep.
 
-use spinward_guide::Subject;
 use spinward_search::Outcome;
 use spinward_search::sweep::{Answered, Scout, Told};
 
@@ -12,10 +11,9 @@ use crate::plan::Algorithm;
 const QUICK: &[&str] =
     &["formula=sum", "active", "fsm-sum", "coverage", "deadlock", "interleaving"];
 
-/// Those of them that fit.
-pub(super) fn quick(subject: &Subject<'_>) -> Vec<Guide> {
-    let parsed = QUICK.iter().filter_map(|name| name.parse::<Guide>().ok());
-    parsed.filter(|guide| guide.build(subject).is_ok()).collect()
+/// All of them, whether they fit or not.
+pub(super) fn quick() -> Vec<Guide> {
+    QUICK.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// What was done and why, if anything is to be said.
@@ -46,7 +44,7 @@ impl Running<'_> {
                 let name = quick.get(number).map(Guide::to_string);
                 format!("a greedy search by the guide {}", name.unwrap_or_default())
             }
-            Scout::DepthFirst => "a short depth-first search".into(),
+            Scout::DepthFirst => "a depth-first search".into(),
         };
         let met_by = told.met_by.map_or_else(|| "a sweep, which is fastest,".into(), name);
         let is_shortest = outcome.errors.first().is_some_and(|error| error.shortest);

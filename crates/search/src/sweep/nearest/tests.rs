@@ -1,153 +1,12 @@
 //! The search held against one that is too simple to be wrong.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
-use spinward_machine::{Actor, Flow, Footprint, Sink, Step, Violation};
-use spinward_program::ir::TransitionId;
+use spinward_machine::{Step, Violation};
 
+use super::super::toy::{Move, Toy};
 use super::*;
 use crate::limits::Limits;
-
-/// Some actors with a position and a counter each, which share other counters.
-struct Toy {
-    seed: u32,
-    /// How far each shared counter goes.
-    shared: [u8; 3],
-    positions: u8,
-    local: u8,
-    /// Whether the first actor has the first shared counter for itself.
-    apart: bool,
-    /// Whether it tells what its moves depend on.
-    tells: bool,
-}
-
-const ACTORS: usize = 3;
-
-struct Move {
-    steps: Vec<Step>,
-    end: Result<Vec<u8>, Violation>,
-    written: [usize; 3],
-}
-
-impl Toy {
-    fn small(seed: u32) -> Self {
-        Self { seed, shared: [5, 3, 4], positions: 2, local: 2, apart: false, tells: true }
-    }
-
-    /// A counter that goes on for long, so that again and again other bits change.
-    fn large(seed: u32) -> Self {
-        Self { seed, shared: [250, 8, 3], positions: 2, local: 2, apart: true, tells: true }
-    }
-
-    fn draw(&self, actor: usize, position: u8, index: u32) -> u32 {
-        let mix = |hash: u32, by: u32| (hash ^ by).wrapping_mul(0x9e37_79b1).rotate_left(13);
-        [actor as u32, position.into(), index, 7].into_iter().fold(self.seed, mix)
-    }
-
-    /// Which bytes of a state the moves of an actor depend on, and these moves.
-    fn moves(&self, state: &[u8], actor: usize) -> (Vec<usize>, Vec<Move>) {
-        let [at, local] = [3 + 2 * actor, 4 + 2 * actor];
-        let mut read = vec![at, local];
-        let mut moves = Vec::new();
-        for index in 0..3 {
-            let drawn = self.draw(actor, state[at], index);
-            let part = |shift: u32, of: u32| (drawn >> shift) % of;
-            let [guard, counter] = [0, 3].map(|shift| match actor {
-                _ if !self.apart => part(shift, 3) as usize,
-                0 => 0,
-                _ => 1 + part(shift, 2) as usize,
-            });
-            read.extend([guard, counter]);
-            if u32::from(state[guard]) % 4 == part(6, 4) {
-                continue;
-            }
-            let step = |number| Step {
-                process: actor as u16,
-                transition: TransitionId(u32::from(state[at]) << 16 | index << 8 | number),
-            };
-            let mut steps: Vec<_> = (0..1 + part(9, 3)).map(step).collect();
-            let mut next = state.to_vec();
-            next[at] = part(12, self.positions.into()) as u8;
-            next[local] = (state[local] + 1) % self.local;
-            next[counter] = (state[counter] + 1) % self.shared[counter];
-            let is_wrong = part(15, 4) == 0 && state[counter] == 2 && state[local] == 1;
-            let end = if is_wrong {
-                steps.truncate(2);
-                Err(Violation::Assertion(TransitionId(part(20, 5))))
-            } else {
-                Ok(next)
-            };
-            moves.push(Move { steps, end, written: [at, local, counter] });
-        }
-        (read, moves)
-    }
-
-    /// All moves of a state, in order.
-    fn all_moves(&self, state: &[u8]) -> Vec<Move> {
-        (0..ACTORS).rev().flat_map(|actor| self.moves(state, actor).1).collect()
-    }
-}
-
-impl System for Toy {
-    /// How many states were expanded.
-    type Scratch = u64;
-
-    fn scratch(&self) -> u64 {
-        0
-    }
-
-    fn initial(&self, out: &mut Vec<u8>) {
-        out.clear();
-        out.extend([0; 3 + 2 * ACTORS]);
-    }
-
-    fn expand(&self, state: &[u8], scratch: &mut u64, sink: &mut dyn Sink) -> Flow {
-        *scratch += 1;
-        let moves = self.all_moves(state);
-        if moves.is_empty() {
-            sink.violation(Violation::InvalidEndState, &[])?;
-        }
-        for Move { steps, end, .. } in moves {
-            match end {
-                Ok(next) => sink.successor(&next, &steps)?,
-                Err(violation) => sink.violation(violation, &steps)?,
-            }
-        }
-        Flow::Continue(())
-    }
-
-    fn has_actors(&self) -> bool {
-        true
-    }
-
-    fn actors(&self, _: &[u8]) -> usize {
-        if self.tells { ACTORS } else { 0 }
-    }
-
-    fn position(&self, _: &[u8], actor: usize) -> Range<usize> {
-        3 + 2 * actor..4 + 2 * actor
-    }
-
-    fn footprint(&self, state: &[u8], actor: usize, _: &mut u64, out: &mut Footprint) -> Actor {
-        *out = Footprint::default();
-        out.read.resize(state.len(), 0);
-        let (read, moves) = self.moves(state, actor);
-        read.iter().for_each(|&byte| out.read[byte] = u8::MAX);
-        out.order[1].extend(read.iter().map(|&byte| byte as u32));
-        for Move { steps, end, written } in moves {
-            let Ok(next) = end else {
-                return Actor::Wrong;
-            };
-            let mut all = vec![0; state.len()];
-            written.iter().for_each(|&byte| all[byte] = u8::MAX);
-            out.states.extend(next);
-            out.written.extend(all);
-            out.lengths.push(steps.len() as u32);
-        }
-        Actor::Known
-    }
-}
 
 /// What there is to find.
 #[derive(Debug, Default, PartialEq)]
@@ -203,7 +62,7 @@ impl Expected {
     fn found(toy: &Toy, outcome: &Outcome) -> Self {
         let Counts { states, transitions, errors, .. } = outcome.counts;
         let places = outcome.errors.iter().map(|found| {
-            assert!(found.shortest && leads_to(toy, &found.steps, found.violation));
+            assert!(found.shortest && toy.leads_to(&found.steps, found.violation));
             (name(found.violation), (found.occurrences, found.steps.len() as u32))
         });
         Self { states, transitions, errors, places: places.collect() }
@@ -212,28 +71,6 @@ impl Expected {
 
 fn name(violation: Violation) -> String {
     format!("{:?}", Place::of(violation))
-}
-
-fn leads_to(toy: &Toy, steps: &[Step], violation: Violation) -> bool {
-    let mut state = Vec::new();
-    toy.initial(&mut state);
-    let mut rest = steps;
-    loop {
-        let moves = toy.all_moves(&state);
-        if moves.is_empty() {
-            return rest.is_empty() && violation == Violation::InvalidEndState;
-        }
-        let taken = moves.into_iter().find(|it| rest.starts_with(&it.steps));
-        match taken {
-            Some(Move { steps, end: Ok(next), .. }) => {
-                (state, rest) = (next, &rest[steps.len()..]);
-            }
-            Some(Move { steps, end: Err(wrong), .. }) => {
-                return wrong == violation && rest.len() == steps.len();
-            }
-            None => return false,
-        }
-    }
 }
 
 fn search(toy: &Toy, errors: usize, limits: Limits) -> (Outcome, u64) {
@@ -332,7 +169,7 @@ fn what_was_found_is_not_lost_when_memory_is_used_up() {
         let (outcome, _) = search(&toy, 0, limits);
         assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
         for error in &outcome.errors {
-            assert!(leads_to(&toy, &error.steps, error.violation));
+            assert!(toy.leads_to(&error.steps, error.violation));
         }
         found += outcome.errors.len();
     }
