@@ -9,7 +9,7 @@
 //! *Properties*: admissible and consistent; exact if no part had to be made smaller and all of the
 //! model is in parts. Whoever seems to have no way to an error has none.
 //!
-//! *Cost*: made once, before the search. Then a look into a table for each two parts that were merged.
+//! *Cost*: made once, as far as a search allows ([`crate::growing`]). Then a look into a table for each two parts that were merged.
 
 use std::slice;
 
@@ -23,7 +23,8 @@ const NAME: &str = "dpa";
 /// States of a part, if not said otherwise.
 const STATES: u32 = 1000;
 
-const TAKES: &str = "n=STATES (2 or more), order=rank|given|small|outer, refine=near|far";
+const TAKES: &str =
+    "n=STATES (2 or more), order=rank|given|small|outer, refine=near|far, budget=none";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
@@ -39,6 +40,11 @@ pub const ENTRY: Entry = Entry {
         })
     },
 };
+
+/// Whether an argument asks for no more states than are usual, and for nothing else that takes longer.
+pub fn is_small(argument: &str) -> bool {
+    !argument.contains("budget") && plan(argument).is_ok_and(|(plan, _)| plan.states <= STATES)
+}
 
 /// In which orders parts are merged, if not said otherwise.
 const ORDERS: &[Order] = &[Order::Outer, Order::Rank];
@@ -64,6 +70,8 @@ fn plan(argument: &str) -> Result<(Plan, Option<Order>), Misfit> {
             ("order", value) => order = Some(value.parse().map_err(|()| wrong())?),
             ("refine", "near") => plan.refine = Refine::Near,
             ("refine", "far") => plan.refine = Refine::Far,
+            // With any argument there is none.
+            ("budget", "none") => {}
             _ => return Err(wrong()),
         }
     }

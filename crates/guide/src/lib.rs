@@ -19,10 +19,12 @@ mod dpa;
 mod formula;
 mod fsm;
 mod goals;
+mod growing;
 mod hamming;
 mod interleaving;
 mod max;
 mod message;
+mod meter;
 mod none;
 mod patience;
 mod pdb;
@@ -39,6 +41,7 @@ use thiserror::Error;
 
 use crate::abstraction::Local;
 
+pub use growing::{Begin, Growing};
 pub use none::Unguided;
 pub use patience::Patience;
 
@@ -96,6 +99,15 @@ pub trait Guide: Send + Sync {
     fn remembers(&self) -> bool {
         false
     }
+
+    /// Whether there are better estimates now that a search has looked at so many moves. Which of them are given must not change
+    /// by that: others may be asking.
+    fn is_better_after(&self, _moves: u64) -> bool {
+        false
+    }
+
+    /// The better estimates are given from now on. What was promised of those before is true of them, too.
+    fn improve(&self) {}
 
     /// What a user should know about it: what it leaves out of account though it was asked to count on it.
     fn notes(&self) -> &[String] {

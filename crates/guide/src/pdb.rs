@@ -10,7 +10,7 @@
 //! them only; then their distances add up (A. Felner, R. Korf and S. Hanan, *Additive pattern database heuristics*,
 //! JAIR 2004), and if the sum is more, it counts.
 //!
-//! *Cost*: tables of at most as many states as asked for in each pattern, made before the search.
+//! *Cost*: tables of at most as many states as asked for in each pattern, made as far as a search allows ([`crate::growing`]).
 
 use crate::abstraction::{Image, Patterns, bound};
 use crate::{Entry, Misfit};
@@ -20,7 +20,7 @@ const NAME: &str = "pdb";
 /// States of a pattern, if not said otherwise.
 const STATES: u32 = 20_000;
 
-const TAKES: &str = "n=STATES (2 or more)";
+const TAKES: &str = "n=STATES (2 or more), or budget=none";
 
 pub const ENTRY: Entry = Entry {
     name: NAME,
@@ -30,8 +30,8 @@ pub const ENTRY: Entry = Entry {
     consistent: true,
     build: |subject, argument| {
         let states = match argument {
-            None => Some(STATES),
-            Some(text) => bound(text.trim().trim_start_matches("n=")),
+            None | Some("budget=none") => Some(STATES),
+            Some(text) => asked(text),
         };
         let states = states.ok_or_else(|| {
             let argument = argument.unwrap_or_default().to_owned();
@@ -40,3 +40,12 @@ pub const ENTRY: Entry = Entry {
         Image::guide(subject, NAME, |system| Patterns::new(&system, states, subject.patience))
     },
 };
+
+fn asked(argument: &str) -> Option<u32> {
+    bound(argument.trim().trim_start_matches("n="))
+}
+
+/// Whether an argument asks for no more states than are usual.
+pub fn is_small(argument: &str) -> bool {
+    asked(argument).is_some_and(|states| states <= STATES)
+}

@@ -2,15 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use spinward_guide::truth::Truth;
-use spinward_guide::{GUIDES, Misfit, NEVER, Patience, Room, Subject, Target, Wanted, Way};
-use spinward_machine::{Follower, Machine, Options, Product, Stop};
+use spinward_guide::{
+    Begin, GUIDES, Growing, Guide, Misfit, NEVER, Patience, Room, Subject, Target, Wanted, Way,
+};
+use spinward_machine::{Follower, Machine, Options, Product, Stop, System};
 use spinward_program::Program;
 use spinward_program::ir::Formula;
 use spinward_promela::load_text;
 use spinward_property::translate;
+
+/// More than any image of the models here takes.
+const BYTES: u64 = 1 << 30;
 
 /// Models with more states are left out.
 const MAX_STATES: usize = 6_000;
@@ -39,19 +45,38 @@ fn hold(truth: &Truth, subject: &Subject<'_>, name: &str) -> u64 {
         };
         let promised = (entry.admissible, entry.consistent);
         assert_eq!((guide.is_admissible(), guide.is_consistent()), promised);
-        let estimates = truth.estimates(&*guide);
-        for (state, (&estimate, &distance)) in estimates.iter().zip(&truth.distances).enumerate() {
-            let is_fine = !guide.is_admissible() || estimate <= distance;
-            let is_wrong = guide.rules_out() && estimate == NEVER && truth.doomed[state];
-            assert!(!is_wrong, "{name}, {text}: state {state} is not ruled out");
-            assert!(is_fine, "{name}, {text}: {estimate} > {distance} in state {state}");
-            useful += u64::from(guide.is_admissible() && estimate > 0 && estimate != NEVER);
+        useful += hold_one(truth, &*guide, &format!("{name}, {text}"));
+        if wanted.grows() {
+            let grown = wanted.grow(subject, Begin::Now, BYTES, |guide| {
+                if guide.is_better_after(u64::MAX) {
+                    guide.improve();
+                }
+                hold_one(truth, guide, &format!("{name}, {text}, grown"));
+                truth.estimates(guide)
+            });
+            let formula = "formula".parse::<Wanted>().unwrap().build(subject).unwrap();
+            let both = truth.estimates(&*guide).into_iter().zip(truth.estimates(&*formula));
+            assert_eq!(grown, Ok(both.map(|(one, other)| one.max(other)).collect()));
         }
-        for &(from, to, steps) in &truth.edges {
-            let (from, to) = (estimates[from], estimates[to]);
-            let is_fine = !guide.is_consistent() || from <= to.saturating_add(steps);
-            assert!(is_fine, "{name}, {text}: {from} > {steps} + {to}");
-        }
+    }
+    useful
+}
+
+/// Holds the estimates of a guide against what it promises; how many are more than nothing, and never too much.
+fn hold_one(truth: &Truth, guide: &dyn Guide, name: &str) -> u64 {
+    let mut useful = 0;
+    let estimates = truth.estimates(guide);
+    for (state, (&estimate, &distance)) in estimates.iter().zip(&truth.distances).enumerate() {
+        let is_fine = !guide.is_admissible() || estimate <= distance;
+        let is_wrong = guide.rules_out() && estimate == NEVER && truth.doomed[state];
+        assert!(!is_wrong, "{name}: state {state} is not ruled out");
+        assert!(is_fine, "{name}: {estimate} > {distance} in state {state}");
+        useful += u64::from(guide.is_admissible() && estimate > 0 && estimate != NEVER);
+    }
+    for &(from, to, steps) in &truth.edges {
+        let (from, to) = (estimates[from], estimates[to]);
+        let is_fine = !guide.is_consistent() || from <= to.saturating_add(steps);
+        assert!(is_fine, "{name}: {from} > {steps} + {to}");
     }
     useful
 }
@@ -202,6 +227,17 @@ fn promises_are_kept_where_it_is_difficult() {
              active proctype P() { b = b + g; g = 3; c!b, 1; c?d, g }",
             &["g < 3"],
         ),
+        // What an `unless` escapes from stands behind the `else`, and may be possible too.
+        (
+            "byte x, y = 9; bit wrong;
+             active proctype P() {
+               { do :: x < 5 -> x++ od } unless { if :: y < 9 -> skip :: else -> y = 8; wrong = 1; assert(false) fi }
+             }
+             active proctype Q() {
+               { do :: x < 5 -> x++ od } unless { if :: x > 2 -> y = 7 :: y == 8 -> y = 9 fi }
+             }",
+            &["!wrong", "y != 9 || !wrong"],
+        ),
     ];
     for (number, (text, conditions)) in models.into_iter().enumerate() {
         let path = PathBuf::from(format!("model {number}"));
@@ -220,14 +256,104 @@ fn promises_are_kept_for_formulas() {
         active proctype Q() { bit v; do :: full(c) -> c?v; c?v od }
         ltl l0 { [] (x < 4 || empty(c)) }
         ltl l1 { (x < 3) W (len(c) == 2) }
-        ltl l2 { [] (x == 5 -> X (x != 0)) }";
+        ltl l2 { [] (x == 5 -> X (x != 0)) }
+        ltl l3 { X X X [] (x < 4 || empty(c)) }";
+    // What happened before all processes are there may matter.
+    let later = "ltl l4 { [] (y == 2 -> [] (x < 4 || empty(c))) }";
+    for text in [text.to_owned(), created(text) + later] {
+        let program = program(Path::new("model.pml"), &text, &[]);
+        for formula in &program.formulas {
+            let (machine, follower) = followed(&program, formula);
+            assert!(follower.is_terminal());
+            let truth = Truth::of(&Product::new(&machine, &follower), MAX_STATES).unwrap();
+            let subject = Subject { follower: Some(&follower), ..subject(&machine) };
+            assert!(hold(&truth, &subject, &formula.text) > 0, "{}", formula.text);
+        }
+    }
+}
+
+/// A model whose processes are created one after the other, at first.
+fn created(text: &str) -> String {
+    format!("byte y; {} init {{ y = 2; y = 0; run P(); run Q() }} ", text.replace("active ", ""))
+}
+
+#[test]
+fn promises_are_kept_for_claims() {
+    let text = "byte x; chan c = [2] of { bit };
+        active proctype P() { do :: x < 5 -> x++; here: skip :: x > 3 -> c!1; x = 0 od }
+        active proctype Q() { bit v; do :: full(c) -> c?v; c?v od }";
+    let claims = [
+        "never { do :: x == 5 && len(c) == 1 -> break :: else od }",
+        "never { do :: x == 4 -> goto next :: x != 4 od; next: if :: empty(c) || P@here fi }",
+        "never { do :: atomic { x > 2 && full(c) -> assert(x < 3 || nfull(c)) } :: true od }",
+        "never { do :: assert(x < 4 || _nr_pr > 5) od }",
+        "never { do :: timeout && x > 2 -> break :: _nr_pr < 3 od }",
+        "never { do :: 7 / (x - 3) > 3 -> break :: else od }",
+        // What an `unless` escapes from stands behind the `else`, and may be possible too.
+        "never {
+           do :: x == 3 -> break :: else od;
+           near: { x < 9 -> goto near } unless { if :: len(c) == 7 -> skip :: else -> goto done fi };
+           done: skip
+         }",
+        "never {
+           do :: { x < 9 } unless { if :: x == 1 -> goto near :: x == 4 -> goto done fi } od;
+           near: { x < 9 -> goto near } unless { if :: len(c) == 7 -> skip :: else -> goto done fi };
+           done: skip
+         }",
+    ];
+    let texts = [text.to_owned(), created(text)];
+    for (text, never) in texts.iter().flat_map(|text| claims.map(|never| (text, never))) {
+        let program = program(Path::new("model.pml"), &format!("{text} {never}"), &[]);
+        let claim = Some(program.claims[0]);
+        let options = Options { claim, assertions: true, ..Options::default() };
+        let machine = machine(&program, options);
+        let truth = Truth::of(&machine, MAX_STATES).unwrap();
+        let subject = subject(&machine);
+        assert!(hold(&truth, &subject, never) > 0, "{never}");
+        for guide in ["dpa", "pdb"] {
+            assert!(guide.parse::<Wanted>().unwrap().build(&subject).is_ok(), "{guide}: {never}");
+        }
+    }
+}
+
+/// Of two images that were made by different orders, the one counts that sees an error farther away; also for claims.
+#[test]
+fn the_better_of_two_orders_counts() {
+    let text = "byte x; chan c = [2] of { bit };
+        proctype P() { do :: x < 5 -> x++ :: x > 3 -> c!1; x = 0 od }
+        proctype Q() { bit v; do :: full(c) -> c?v; c?v od }
+        init { run P(); run Q(); do :: x == 2 -> skip; skip od }
+        ltl l { [] (x < 5 || nfull(c)) }
+        never { do :: x == 5 && full(c) -> break :: else od }";
     let program = program(Path::new("model.pml"), text, &[]);
-    for formula in &program.formulas {
-        let (machine, follower) = followed(&program, formula);
-        assert!(follower.is_terminal());
-        let truth = Truth::of(&Product::new(&machine, &follower), MAX_STATES).unwrap();
-        let subject = Subject { follower: Some(&follower), ..subject(&machine) };
-        assert!(hold(&truth, &subject, &formula.text) > 0, "{}", formula.text);
+    let options = Options { claim: Some(program.claims[0]), ..Options::default() };
+    let of_claim = machine(&program, options);
+    let (of_formula, follower) = followed(&program, &program.formulas[0]);
+    let subjects =
+        [subject(&of_claim), Subject { follower: Some(&follower), ..subject(&of_formula) }];
+    for subject in subjects {
+        // Of states before all processes are there nothing is known.
+        let truth = Truth::of(subject.machine, MAX_STATES).unwrap();
+        let is_whole = |it: &&Vec<u8>| subject.machine.view(it).processes.len() == 3;
+        let mut state = truth.states.iter().find(is_whole).unwrap().clone();
+        if let Some(follower) = subject.follower {
+            state.extend((follower.automaton().initial as u16).to_le_bytes());
+        }
+        let mut better = [0, 0];
+        for states in 2..40 {
+            let [one, other, both] = ["order=outer", "order=rank", "budget=none"].map(|argument| {
+                let wanted: Wanted = format!("dpa(n={states},{argument})").parse().unwrap();
+                let guide = wanted.build(&subject).unwrap();
+                guide.estimate(&state, Way::default(), &mut Room::default())
+            });
+            assert!(
+                one != NEVER && other != NEVER && both == one.max(other),
+                "{one} {other} {both}"
+            );
+            better[0] += u32::from(one > other);
+            better[1] += u32::from(one < other);
+        }
+        assert!(!better.contains(&0), "{better:?}");
     }
 }
 
@@ -252,6 +378,34 @@ fn a_condition_without_a_value_is_a_mistake() {
     assert!(matches!(build("max(formula,dpa(n=1))"), Err(Misfit::Argument { .. })));
 }
 
+/// What keeps a process from waiting for sure is seen before all else it asks for, of which there are too many answers together.
+#[test]
+fn who_can_always_move_is_not_asked_for_more() {
+    let all = |text: &dyn Fn(u8) -> String| (0..7).map(text).collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "byte at; byte p[7];
+         active proctype P() {{
+           do
+           :: p[0] == 1 {} -> break
+           {}
+           {}
+           :: at = 0 :: at = 1 :: at = 2 :: at = 3
+           od; false
+         }}",
+        all(&|it| format!("&& p[{it}] == 1")),
+        all(&|it| format!(":: d_step {{ p[{it}] == at -> p[{it}] = 9 }}")),
+        all(&|it| format!(":: d_step {{ p[{it}] == 9 -> p[{it}] = at }}")),
+    );
+    let program = program(Path::new("model.pml"), &text, &[]);
+    let machine = machine(&program, Options { end_states: true, ..Options::default() });
+    let guide = "dpa(budget=none)".parse::<Wanted>().unwrap().build(&subject(&machine)).unwrap();
+    let mut initial = Vec::new();
+    machine.initial(&mut initial);
+    let estimate = guide.estimate(&initial, Way::default(), &mut Room::default());
+    // All are taken up, carried, and put down.
+    assert!((8..=16).contains(&estimate), "{estimate}");
+}
+
 /// An image that takes too much of something is given up, or is less exact.
 #[test]
 fn patience_has_an_end() {
@@ -262,7 +416,8 @@ fn patience_has_an_end() {
     let machine = machine(&program, options);
     let (stopped, now) = (Stop::default(), Instant::now());
     stopped.ask();
-    let most = Patience { memory: Some((|| 6, 7)), until: None, stop: Some(&Stop::default()) };
+    let most =
+        Patience { memory: Some((|| 6, 7)), stop: Some(&Stop::default()), ..Patience::default() };
     let cases = [
         (most, None),
         (Patience { memory: Some((|| 8, 7)), ..most }, Some("it takes more memory than there is")),
@@ -286,6 +441,205 @@ fn patience_has_an_end() {
             assert!(matches!(misfit, Some(Misfit::Argument { .. })), "{name}: {misfit:?}");
         }
     }
+}
+
+/// However long one part of the making of an image would take, it ends when it is to.
+#[test]
+fn patience_has_an_end_soon() {
+    let all = |text: &dyn Fn(u8) -> String| (0..11).map(text).collect::<Vec<_>>().join(" ");
+    let flips = all(&|it| format!(":: a[{it}] = 1 - a[{it}] :: b[{it}] = 1 - b[{it}]"));
+    let asks = all(&|it| format!(":: d_step {{ a[{it}] == b[{it}] && i < 2000 -> i++ }}"));
+    let sums =
+        all(&|it| format!("k = 0; do :: k < 100 -> k++; x = x ^ a[{it}] :: else -> break od;"));
+    let others = format!("active proctype Q() {{ do {flips} od }}");
+    let models = [
+        // Thousands of local states, from each of which thousands of ways are looked at.
+        format!("bit a[11], b[11]; active proctype P() {{ short i; do {asks} od }} {others}"),
+        // Thousands of ways through a sequence of thousands of steps.
+        format!(
+            "bit a[11], b[11], x; active proctype P() {{ byte k; d_step {{ {sums} k = 0 }} }} {others}"
+        ),
+    ];
+    for text in models {
+        let program = program(Path::new("model.pml"), &text, &[]);
+        let machine = machine(&program, Options { end_states: true, ..Options::default() });
+        let begun = Instant::now();
+        let until = Some(begun + Duration::from_millis(50));
+        let patience = Patience { until, ..Patience::default() };
+        let subject = Subject { patience, ..subject(&machine) };
+        let guide = "dpa".parse::<Wanted>().unwrap().build(&subject).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(2), "{text}");
+        let note = "the guide 'dpa' was not made, it takes more time than there is; this is a search without one";
+        assert_eq!(guide.notes(), [note]);
+        // Nor does a search have to wait for it.
+        let begun = Instant::now();
+        let wanted: Wanted = "dpa".parse().unwrap();
+        let subject = Subject { patience: Patience::default(), ..subject };
+        assert!(
+            wanted.grow(&subject, Begin::Now, BYTES, |guide| guide.rules_out()).is_ok_and(|it| !it)
+        );
+        assert!(begun.elapsed() < Duration::from_secs(2), "{text}");
+    }
+}
+
+/// A model of which an image takes long to make.
+fn hanoi() -> (Machine, Follower) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/hanoi_disks.pml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let options = spinward_promela::Options {
+        defines: vec![("DISKS".to_owned(), "12".to_owned())],
+        ..Default::default()
+    };
+    let loaded = load_text(&path, text, &options);
+    let program = Arc::new(spinward_program::lower(&loaded).0.unwrap());
+    followed(&program, &program.formulas[0])
+}
+
+/// What a guide estimates at first.
+fn first_estimate((machine, follower): (&Machine, &Follower), guide: &dyn Guide) -> u32 {
+    let mut initial = Vec::new();
+    Product::new(machine, follower).initial(&mut initial);
+    guide.estimate(&initial, Way::default(), &mut Room::default())
+}
+
+/// An image that takes long is there after so many moves of a search, always the same; before, another guide answers.
+#[test]
+fn images_grow_while_others_are_asked() {
+    let (machine, follower) = &hanoi();
+    let subject = Subject { follower: Some(follower), ..subject(machine) };
+    let estimate = |guide: &dyn Guide| first_estimate((machine, follower), guide);
+    let built = |name: &str| {
+        let guide = name.parse::<Wanted>().unwrap().build(&subject).unwrap();
+        estimate(&*guide)
+    };
+    let (blind, whole) = (built("formula"), built("dpa(budget=none)"));
+    assert!(blind < whole);
+    let wanted: Wanted = "dpa".parse().unwrap();
+    let after = |begin| {
+        let found = wanted.grow(&subject, begin, BYTES, |guide| {
+            assert!(begin == Begin::Now || guide.notes().is_empty());
+            assert_eq!(estimate(guide), blind);
+            assert!(guide.is_consistent() && guide.is_admissible() && !guide.rules_out());
+            assert!(guide.goes_on());
+            let after = (0..40).find(|it| guide.is_better_after(1 << it)).unwrap();
+            assert_eq!(estimate(guide), blind);
+            guide.improve();
+            assert_eq!(estimate(guide), whole);
+            assert!(guide.notes().is_empty() && !guide.is_better_after(1 << 40));
+            after
+        });
+        found.unwrap()
+    };
+    assert_eq!(after(Begin::Now), after(Begin::WhenAsked));
+    assert!(after(Begin::Now) > 10);
+    // It may be left at any time.
+    for moves in [0, 1, 100, 10_000] {
+        let is_better = |guide: &Growing<'_, '_>| guide.is_better_after(moves);
+        assert_eq!(wanted.grow(&subject, Begin::WhenAsked, BYTES, is_better), Ok(false));
+    }
+    // Who does not go by it says so.
+    let note = wanted.grow(&subject, Begin::Now, BYTES, |guide| guide.notes()[0].clone()).unwrap();
+    assert_eq!(
+        note,
+        "the guide 'dpa' was not made: that takes longer than half of the search; the search went by 'formula'"
+    );
+    let unused = |guide: &Growing<'_, '_>| {
+        assert!(guide.is_better_after(1 << 40));
+        guide.notes()[0].clone()
+    };
+    let note = wanted.grow(&subject, Begin::Now, BYTES, unused).unwrap();
+    assert!(note.starts_with("the guide 'dpa' was not used: to rank anew"), "{note}");
+}
+
+/// An image that is not finished is none: what it would say is less than what was said before.
+#[test]
+fn images_that_are_given_up_are_not_gone_by() {
+    static USED: AtomicU64 = AtomicU64::new(0);
+    static MORE: AtomicU64 = AtomicU64::new(0);
+    let used = || USED.fetch_add(MORE.load(Ordering::Relaxed), Ordering::Relaxed);
+    let (machine, follower) = &hanoi();
+    let stop = &Stop::default();
+    let patience = Patience { memory: Some((used, 0)), stop: Some(stop), ..Patience::default() };
+    let subject = Subject { follower: Some(follower), patience, ..subject(machine) };
+    let wanted: Wanted = "dpa".parse().unwrap();
+    let after = |end: &dyn Fn()| {
+        let found = wanted.grow(&subject, Begin::Now, BYTES, |guide| {
+            let estimate = |guide: &dyn Guide| first_estimate((machine, follower), guide);
+            let blind = estimate(guide);
+            assert!(guide.goes_on());
+            end();
+            let is_better = guide.is_better_after(1 << 40);
+            assert!(!guide.goes_on());
+            // What there was not enough of may be there again.
+            if stop.is_told() {
+                stop.take_back();
+            }
+            MORE.store(0, Ordering::Relaxed);
+            USED.store(0, Ordering::Relaxed);
+            assert!(!is_better && !guide.is_better_after(1 << 40) && estimate(guide) == blind);
+            guide.notes().concat()
+        });
+        found.unwrap()
+    };
+    let note = |why| format!("the guide 'dpa' was not made, {why}; the search went by 'formula'");
+    assert_eq!(after(&|| stop.ask()), note("it was interrupted"));
+    let takes_more = || MORE.store(BYTES / 8, Ordering::Relaxed);
+    assert_eq!(after(&takes_more), note("it takes more memory than there is"));
+    // What the search takes meanwhile does not count.
+    let is_better = wanted.grow(&subject, Begin::Now, BYTES, |guide| {
+        assert!(guide.goes_on());
+        USED.store(8 * BYTES, Ordering::Relaxed);
+        guide.is_better_after(1 << 40)
+    });
+    assert_eq!(is_better, Ok(true));
+    let notes = |guide: &Growing<'_, '_>| (guide.goes_on(), guide.notes().concat());
+    // What is given up at once is not begun again; nor is it gone by if parts could not be put together for want of memory.
+    let found = wanted.grow(&subject, Begin::Now, 1 << 10, notes);
+    assert_eq!(found, Ok((false, note("it takes more memory than there is"))));
+    let patience = Patience { until: Some(Instant::now()), ..Patience::default() };
+    let found = wanted.grow(&Subject { patience, ..subject }, Begin::Now, BYTES, notes);
+    assert_eq!(found, Ok((false, note("it takes more time than there is"))));
+}
+
+#[test]
+fn images_grow_unless_it_is_said_how_they_are_made() {
+    let grows = |text: &str| text.parse::<Wanted>().unwrap().grows();
+    assert!(["dpa", "pdb", "max(dpa,fsm)", "max(dpa(n=50),pdb)"].iter().all(|it| grows(it)));
+    for text in ["dpa(n=50)", "dpa(budget=none)", "pdb(budget=none)", "formula", "max(dpa,active)"]
+    {
+        assert!(!grows(text), "{text}");
+    }
+    // What takes longer than usual is not hidden in another.
+    assert!(grows("max(dpa(n=1000),pdb(n=20000),dpa)"));
+    for text in ["dpa(n=1001)", "dpa(budget=none)", "pdb(n=20001)", "pdb(budget=none)", "dpa(n=1)"]
+    {
+        assert!(!grows(&format!("max({text},dpa)")), "{text}");
+    }
+    let text = "byte x; active proctype P() { x = 1; x = 2 }";
+    let program = program(Path::new("model.pml"), text, &["x < 2"]);
+    let options = Options { invariants: vec![0], ..Options::default() };
+    let machine = machine(&program, options);
+    let wanted: Wanted = "dpa".parse().unwrap();
+    // A small one is there at once.
+    let estimate = |guide: &Growing<'_, '_>| {
+        let mut initial = Vec::new();
+        machine.initial(&mut initial);
+        guide.estimate(&initial, Way::default(), &mut Room::default())
+    };
+    assert_eq!(wanted.grow(&subject(&machine), Begin::Now, BYTES, estimate), Ok(2));
+    // And one that does not fit is refused.
+    let machine = self::machine(&program, Options::default());
+    let misfit = wanted.grow(&subject(&machine), Begin::Now, BYTES, |_| ()).unwrap_err();
+    assert!(misfit.to_string().ends_with("nothing is checked that it could tell the distance of"));
+    let program = self::program(
+        Path::new("model.pml"),
+        "bit x; active proctype P() { skip } never { x = 1 }",
+        &[],
+    );
+    let options = Options { claim: Some(program.claims[0]), ..Options::default() };
+    let machine = self::machine(&program, options);
+    let misfit = wanted.grow(&subject(&machine), Begin::Now, BYTES, |_| ()).unwrap_err();
+    assert!(misfit.to_string().ends_with("never claims that do no more than ask and assert"));
 }
 
 #[test]

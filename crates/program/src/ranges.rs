@@ -303,12 +303,12 @@ impl<'p> Analysis<'p> {
         match action {
             Action::Condition(condition) => self.assume(condition, true, block, locals),
             Action::Else => {
-                // All others are not possible.
-                automaton.state(from).transition_ids().all(|id| {
-                    match &self.program.transition(id).action {
-                        Action::Condition(other) => self.assume(other, false, block, locals),
-                        _ => true,
-                    }
+                // Those before it are not possible. Those after it, from which an `unless` escapes, may be.
+                let ids = automaton.state(from).transition_ids();
+                let others = ids.map(|id| &self.program.transition(id).action);
+                others.take_while(|it| !matches!(it, Action::Else)).all(|other| match other {
+                    Action::Condition(other) => self.assume(other, false, block, locals),
+                    _ => true,
                 })
             }
             Action::Assign(place, value) => {
@@ -677,6 +677,16 @@ mod tests {
               do :: k < 200 -> k++ :: else -> break od
             }";
         assert_eq!(shown(text), ["g 0..9", "i 0..10", "j 0..6", "k 0..200"]);
+    }
+
+    #[test]
+    fn what_is_escaped_from_may_be_possible_when_else_is() {
+        let text = "byte g, h;
+            active proctype P() {
+              byte k;
+              { do :: k < 9 -> k++ od } unless { if :: h == 1 -> skip :: else -> g = k fi }
+            }";
+        assert_eq!(shown(text), ["g 0..9", "h 0..0", "k 0..9"]);
     }
 
     #[test]

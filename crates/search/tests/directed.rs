@@ -3,6 +3,8 @@
 
 mod graphs;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use graphs::{Graph, Shadowed, Table, below};
@@ -10,7 +12,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use spinward_guide::{Guide, NEVER, Room, Way};
 use spinward_machine::system::length;
-use spinward_machine::{Flow, Sink, Step, System, Violation};
+use spinward_machine::{Flow, Sink, Step, Stop, System, Violation};
 use spinward_program::ir::TransitionId;
 use spinward_search::directed::Directed;
 use spinward_search::directed::beam::beam;
@@ -315,6 +317,89 @@ impl Guide for Wayward<'_> {
     }
 }
 
+/// Knows nothing at first, and after so many moves what another guide does.
+struct Waking<'t> {
+    table: &'t Table,
+    after: u64,
+    is_awake: AtomicBool,
+}
+
+impl<'t> Waking<'t> {
+    fn new(table: &'t Table, after: u64) -> Self {
+        Self { table, after, is_awake: AtomicBool::new(false) }
+    }
+
+    fn is_awake(&self) -> bool {
+        self.is_awake.load(Ordering::Relaxed)
+    }
+}
+
+impl Guide for Waking<'_> {
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        if self.is_awake() { self.table.estimate(state, way, room) } else { 0 }
+    }
+
+    fn is_admissible(&self) -> bool {
+        self.table.admissible
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.table.consistent
+    }
+
+    fn rules_out(&self) -> bool {
+        self.is_awake() && self.table.admissible
+    }
+
+    fn is_better_after(&self, moves: u64) -> bool {
+        moves >= self.after && !self.is_awake()
+    }
+
+    fn improve(&self) {
+        self.is_awake.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_guide_may_come_to_know_more() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(16);
+    let mut woken = 0;
+    for number in 0..3_000 {
+        let graph = Graph::random(&mut random);
+        let shortest = graph.to_errors()[0];
+        for table in Table::all(&graph, &mut random) {
+            for after in [1, 4, 16] {
+                let request = &Request { errors: 1, ..Request::default() };
+                for rank in [Some(Rank::Length(1.0)), Some(Rank::Estimate), None] {
+                    let guide = &Waking::new(&table, after);
+                    let directed = Directed { guide, bound: None };
+                    let (scratch, silent) = (&mut (), &mut |_: &_| {});
+                    let outcome = match rank {
+                        Some(rank) => {
+                            best_first(&graph, scratch, request, rank, directed, silent).0
+                        }
+                        None => ida(&graph, scratch, request, 1.0, directed, silent).0,
+                    };
+                    let found = outcome.errors.first();
+                    assert_eq!(found.is_some(), shortest.is_some(), "graph {number}, {rank:?}");
+                    let is_sure = found.is_some() || outcome.is_complete();
+                    assert!(is_sure, "graph {number}, {rank:?}");
+                    assert!(found.is_none_or(|it| graph.replays(it)), "graph {number}, {rank:?}");
+                    woken += u32::from(guide.is_awake());
+                    if rank != Some(Rank::Estimate) && table.admissible {
+                        let steps = found.map(|it| length(&it.steps) as u32);
+                        assert_eq!(steps, shortest, "graph {number}, {rank:?}");
+                    }
+                    if rank == Some(Rank::Length(1.0)) && table.consistent {
+                        assert_eq!(outcome.counts.reopened, 0, "graph {number}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(woken > 10_000, "{woken}");
+}
+
 /// What a best-first search tells, the range of the estimates included.
 fn best_first_told<S: System<Scratch = ()>>(
     system: &S,
@@ -351,6 +436,7 @@ fn the_best_first_are_the_same_for_any_threads() {
                         [
                             best_first_told(&graph, &guide, rank, request),
                             best_first_told(shadowed, &Wayward(&guide), rank, request),
+                            best_first_told(&graph, &Waking::new(&guide, 900), rank, request),
                         ]
                     };
                     let one = by(1);
@@ -420,6 +506,74 @@ fn endless(which: usize, limits: Limits) -> Outcome {
         3 => best_first_by(Rank::Estimate),
         _ => search_a_part(which, &Endless, &Slope, 3, request),
     }
+}
+
+/// Says that it knows more after some moves, and then may ask to stop.
+struct Late {
+    after: u64,
+    stop: Option<Arc<Stop>>,
+    is_awake: AtomicBool,
+    /// How often it was asked since.
+    asked: AtomicU64,
+}
+
+impl Late {
+    fn new(after: u64, stop: Option<Arc<Stop>>) -> Self {
+        Self { after, stop, is_awake: AtomicBool::new(false), asked: AtomicU64::new(0) }
+    }
+}
+
+impl Guide for Late {
+    fn estimate(&self, _: &[u8], _: Way<'_>, _: &mut Room) -> u32 {
+        self.asked.fetch_add(self.is_awake.load(Ordering::Relaxed).into(), Ordering::Relaxed);
+        0
+    }
+
+    fn is_admissible(&self) -> bool {
+        true
+    }
+
+    fn is_consistent(&self) -> bool {
+        true
+    }
+
+    fn is_better_after(&self, moves: u64) -> bool {
+        moves >= self.after && !self.is_awake.load(Ordering::Relaxed)
+    }
+
+    fn improve(&self) {
+        self.is_awake.store(true, Ordering::Relaxed);
+        self.stop.iter().for_each(|it| it.ask());
+    }
+}
+
+#[test]
+fn better_estimates_are_left_if_there_is_no_room_or_time_for_them() {
+    let search = |guide: &Late, limits: Limits| {
+        let request = &Request { errors: 1, limits, ..Request::default() };
+        let directed = Directed { guide, bound: None };
+        let rank = Rank::Length(1.0);
+        best_first(&Endless, &mut (), request, rank, directed, &mut |_| {}).0
+    };
+    let mut left = 0;
+    for step in 0..24 {
+        let limits = || Limits { memory: Some(1_000_000 + step * 150_000), ..Limits::default() };
+        let all = search(&Late::new(u64::MAX, None), limits()).counts;
+        for part in [2, 3] {
+            let guide = &Late::new(all.transitions / 4 * part, None);
+            let outcome = search(guide, limits());
+            assert_eq!(outcome.stopped, Some(Stopped::Limit(Limit::Memory)));
+            let (expanded, most) = (outcome.counts.expanded, all.expanded);
+            assert!(10 * expanded >= 9 * most, "{step}, {part}: {expanded} of {most}");
+            left += u32::from(!guide.is_awake.load(Ordering::Relaxed));
+        }
+    }
+    assert!((1..48).contains(&left), "{left}");
+    let limits = Limits::default();
+    let guide = &Late::new(100_000, Some(limits.stop.clone()));
+    assert_eq!(search(guide, limits).stopped, Some(Stopped::Limit(Limit::Interrupt)));
+    let asked = guide.asked.load(Ordering::Relaxed);
+    assert!(guide.is_awake.load(Ordering::Relaxed) && asked < 1_000, "{asked}");
 }
 
 #[test]

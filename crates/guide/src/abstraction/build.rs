@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use spinward_program::ir::{Expr, Scalar};
+use spinward_program::ir::{Action, BodyId, Expr, Scalar, Transition};
 
 use super::explore::{Explorer, Ways};
 use super::knowledge::{Choices, Kind, Local, Message, Notes, Op, Site, Stop};
@@ -18,6 +18,9 @@ use crate::Subject;
 
 /// Contents of a channel.
 const MAX_CONTENTS: usize = 2048;
+
+/// What it takes to ask a value of a part, or to do something to it, in moves of parts: one that is a number, and others.
+const VALUE_MOVES: [u64; 2] = [1, 8];
 
 /// What happens: a label, before it has a number.
 #[derive(Debug, Default)]
@@ -39,7 +42,7 @@ pub struct Build<'e, 'p> {
     /// Local states in which a process takes a message from a rendezvous channel, whatever else is.
     ready: FxHashSet<(usize, usize, Message, u32)>,
     events: Vec<Event>,
-    /// States of who watches: those of the automaton that follows, then where something is wrong, then while it asks
+    /// States of who watches: those of the automaton or the claim that follows, then where something is wrong, then while it asks
     /// for deadlocks.
     follows: u32,
     asks: bool,
@@ -74,7 +77,7 @@ impl<'e, 'p> Build<'e, 'p> {
         let slots = know.program.globals.slots.iter();
         let globals = slots.filter_map(|slot| {
             let values = know.globals.get(&slot.offset).filter(|it| it.len() > 1)?;
-            Some((slot.offset, slot.scalar, values.iter().copied().collect()))
+            Some((slot.offset, slot.scalar, values.clone()))
         });
         let globals: Vec<(u32, Scalar, Vec<i32>)> = globals.collect();
         let options = subject.machine.options();
@@ -86,7 +89,11 @@ impl<'e, 'p> Build<'e, 'p> {
             sites: FxHashMap::default(),
             ready: FxHashSet::default(),
             events: Vec::new(),
-            follows: subject.follower.map_or(1, |it| it.automaton().states.len() as u32),
+            follows: match (subject.follower, options.claim) {
+                (Some(follower), _) => follower.automaton().states.len() as u32,
+                (None, Some(claim)) => know.program.automaton(claim).states.len() as u32,
+                (None, None) => 1,
+            },
             asks: options.end_states,
             explorer,
         };
@@ -123,6 +130,7 @@ impl<'e, 'p> Build<'e, 'p> {
             let mut next = 0;
             while let Some(from) = contents.get(next).cloned() {
                 next += 1;
+                self.explorer.know.spend(ops.len() as u64 * VALUE_MOVES[1])?;
                 for to in ops.iter().filter_map(|ops| pass(&from, ops, capacity)) {
                     if known.insert(to.clone()) {
                         contents.push(to);
@@ -155,28 +163,47 @@ impl<'e, 'p> Build<'e, 'p> {
         self.numbers[process][local]
     }
 
+    fn add(&mut self, event: Event) -> Result<(), Stop> {
+        let moves: usize = event.moves.values().map(Vec::len).sum();
+        self.events.push(event);
+        self.explorer.know.spend(moves as u64)
+    }
+
     /// Adds what is asked of sites and done to them.
-    fn add_ops(&self, event: &mut Event, ops: &[(Site, Vec<Op>)]) {
+    fn add_ops(&mut self, event: &mut Event, ops: &[(Site, Vec<Op>)]) -> Result<(), Stop> {
         for (site, ops) in ops {
             // What has one value only is as asked.
-            let Some(part) = self.sites.get(site) else {
+            let Some(&part) = self.sites.get(site) else {
                 continue;
             };
-            match event.moves.entry(*part) {
+            let moves = self.moves(*site, part, ops)?;
+            match event.moves.entry(part) {
                 Entry::Vacant(entry) => {
-                    entry.insert(self.moves(*site, *part, ops));
+                    entry.insert(moves);
                 }
                 // It moves itself: what is asked of it must be true before.
                 Entry::Occupied(mut entry) => {
-                    let allowed = self.moves(*site, *part, ops);
-                    entry.get_mut().retain(|(from, _)| allowed.iter().any(|it| it.0 == *from));
+                    let is_allowed =
+                        |from: &u32| moves.binary_search_by_key(from, |it| it.0).is_ok();
+                    entry.get_mut().retain(|(from, _)| is_allowed(from));
                 }
             }
         }
+        Ok(())
     }
 
-    fn moves(&self, site: Site, part: usize, ops: &[Op]) -> Moves {
-        match site {
+    /// The moves of a part, of which there is at most one from each value; sorted.
+    fn moves(&mut self, site: Site, part: usize, ops: &[Op]) -> Result<Moves, Stop> {
+        let (values, each) = match site {
+            Site::Process(process) => (self.locals[process].len(), VALUE_MOVES[1]),
+            Site::Global(_) => (self.globals[part - self.locals.len()].2.len(), VALUE_MOVES[0]),
+            Site::Channel(_) => (
+                self.channels[part - self.locals.len() - self.globals.len()].1.len(),
+                VALUE_MOVES[1],
+            ),
+        };
+        self.explorer.know.spend(values as u64 * each)?;
+        Ok(match site {
             Site::Process(process) => {
                 let locals = self.locals[process].iter().zip(0..);
                 let to = |local| self.meet(process, local, ops);
@@ -196,7 +223,7 @@ impl<'e, 'p> Build<'e, 'p> {
                 let to = |from| numbers.get(&pass(from, ops, capacity)?).copied();
                 contents.iter().zip(0..).filter_map(|(from, at)| Some((at, to(from)?))).collect()
             }
-        }
+        })
     }
 
     /// What others ask of a process, or do to it.
@@ -264,9 +291,9 @@ impl<'e, 'p> Build<'e, 'p> {
                 Kind::Alone => {
                     let mut event = Event { cost: 1, moves: BTreeMap::new() };
                     event.moves.insert(*process, own(self, *process, moves));
-                    self.add_ops(&mut event, ops);
+                    self.add_ops(&mut event, ops)?;
                     self.watch(&mut event, *wrong);
-                    self.events.push(event);
+                    self.add(event)?;
                     continue;
                 }
                 Kind::Answer(..) => continue,
@@ -279,12 +306,12 @@ impl<'e, 'p> Build<'e, 'p> {
                 let mut event = Event { cost: 2, moves: BTreeMap::new() };
                 event.moves.insert(*process, own(self, *process, moves));
                 event.moves.insert(*other, own(self, *other, other_moves));
-                self.add_ops(&mut event, &together(ops, also));
+                self.add_ops(&mut event, &together(ops, also))?;
                 self.watch(&mut event, *wrong || *also_wrong);
-                self.events.push(event);
+                self.add(event)?;
             }
         }
-        self.explorer.go_on()
+        self.explorer.know.go_on()
     }
 
     /// How the watcher finds that something is wrong.
@@ -322,19 +349,62 @@ impl<'e, 'p> Build<'e, 'p> {
                 return Err(Stop::Restart);
             }
         }
+        if let Some(claim) = options.claim {
+            self.claim(claim)?;
+        }
         if self.asks {
             self.deadlocks()?;
+        }
+        self.explorer.know.go_on()
+    }
+
+    /// The watcher is where the claim is, whose moves are no steps of a run.
+    fn claim(&mut self, claim: BodyId) -> Result<(), Stop> {
+        let program = self.explorer.know.program;
+        let asked = |id| match &program.transition(id).action {
+            Action::Condition(condition) => Some((condition, false)),
+            _ => None,
+        };
+        for state in &program.automaton(claim).states {
+            for id in state.transition_ids() {
+                let Transition { from, to, action, .. } = program.transition(id);
+                let (from, to) = (from.0.into(), to.0.into());
+                let literals = match action {
+                    Action::Condition(condition) => vec![(condition, true)],
+                    // It goes on if nothing before it is possible: where it may be escaped from, more may come after it.
+                    Action::Else => state
+                        .transition_ids()
+                        .take_while(|it| *it != id)
+                        .filter_map(asked)
+                        .collect(),
+                    // It goes on if that is false.
+                    Action::Assert(condition) => {
+                        let wrong = if self.explorer.know.assertions { self.wrong() } else { from };
+                        self.when(&[(condition, false)], vec![(from, wrong)])?;
+                        Vec::new()
+                    }
+                    Action::Skip | Action::Die => Vec::new(),
+                    _ => {
+                        let why = "it knows of never claims that do no more than ask and assert";
+                        self.explorer.know.refused = Some(why.into());
+                        return Err(Stop::Restart);
+                    }
+                };
+                self.when(&literals, vec![(from, to)])?;
+            }
         }
         Ok(())
     }
 
-    /// The watcher may move where conditions have values.
-    fn when(&mut self, literals: &[(&Expr, bool)], moves: Moves) -> Result<(), Stop> {
-        for ops in self.ask(literals)? {
+    /// The watcher may move where conditions have values. That it stays tells nothing.
+    fn when(&mut self, literals: &[(&Expr, bool)], mut moves: Moves) -> Result<(), Stop> {
+        let ways = self.ask(literals)?;
+        moves.retain(|(from, to)| from != to);
+        for ops in ways.into_iter().filter(|_| !moves.is_empty()) {
             let mut event = Event::default();
-            self.add_ops(&mut event, &ops);
+            self.add_ops(&mut event, &ops)?;
             event.moves.insert(self.watcher(), moves.clone());
-            self.events.push(event);
+            self.add(event)?;
         }
         Ok(())
     }
@@ -380,7 +450,7 @@ impl<'e, 'p> Build<'e, 'p> {
             for ((ops, unfinished), moves) in waiting {
                 let mut event = Event::default();
                 event.moves.insert(process, moves);
-                self.add_ops(&mut event, &ops);
+                self.add_ops(&mut event, &ops)?;
                 let before: Vec<(u32, bool)> = match process {
                     0 => (0..self.follows).map(|it| (it, false)).collect(),
                     _ => [false, true].map(|it| (self.asking(process, it), it)).to_vec(),
@@ -394,7 +464,7 @@ impl<'e, 'p> Build<'e, 'p> {
                 });
                 let after = after.collect();
                 event.moves.insert(self.watcher(), after);
-                self.events.push(event);
+                self.add(event)?;
             }
         }
         Ok(())
@@ -457,11 +527,24 @@ impl<'e, 'p> Build<'e, 'p> {
         let asking = if self.asks { 2 * (self.locals.len() - 1) } else { 0 };
         let size = self.follows as usize + 1 + asking;
         let mut watcher = plain(size, true);
-        let ends = |it: u32| subject.follower.is_some_and(|follower| follower.ends(it as usize));
+        let claim = subject.machine.options().claim.map(|it| know.program.automaton(it));
+        let ends = |it: u32| match (subject.follower, claim) {
+            (Some(follower), _) => follower.ends(it as usize),
+            (None, claim) => claim.is_some_and(|claim| claim.states[it as usize].end),
+        };
         let is_wrong = |it| it == self.wrong() || (it < self.follows && ends(it));
         watcher.goal = (0..size as u32).map(is_wrong).collect();
         watcher.still = (0..size as u32).map(|it| it >= self.wrong()).collect();
-        watcher.initial = (0..self.follows).collect();
+        watcher.initial = match (subject.follower, look.claim()) {
+            // After the states before this one it may be anywhere.
+            (Some(follower), _) if self.explorer.is_later => {
+                let first = follower.automaton().initial;
+                let others = (0..self.follows).filter(|it| *it != first);
+                [first].into_iter().chain(others).collect()
+            }
+            (Some(follower), _) => vec![follower.automaton().initial],
+            (None, claim) => vec![claim.map_or(0, |it| it.0.into())],
+        };
         parts.push(watcher);
         views.push(View::Watcher { follows: self.follows > 1 });
         let mut costs = Vec::with_capacity(self.events.len());

@@ -15,11 +15,14 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::system::{Label, Part};
+use super::system::{ByState, Label, Part};
 use crate::{NEVER, Patience};
 
 /// Moves that are looked at, at most.
 const MAX_WORK: u64 = 1 << 24;
+
+/// Moves that are looked at between two looks at whether to go on, which take some system calls.
+const UNWATCHED: u64 = 1 << 16;
 
 /// By state its class, numbered from 0, so that no distance changes; none if that takes too long. These labels matter to no other
 /// part.
@@ -66,6 +69,8 @@ struct Refinement<'p> {
     near: Reached,
     far: Reached,
     work: u64,
+    /// As much of it as was told.
+    spent: u64,
     patience: Patience<'p>,
 }
 
@@ -79,13 +84,14 @@ impl<'p> Refinement<'p> {
             near: Reached::new(size),
             far: Reached::new(size),
             work: 0,
+            spent: 0,
             patience,
         }
     }
 
     /// Splits classes until their states can do the same, at the same costs if these count; whether that did not take too many classes, or too long. If it did, they are as far as they came with that many.
     fn refine(&mut self, count: Costs, bound: u32) -> bool {
-        self.work = 0;
+        (self.work, self.spent) = (0, 0);
         let mut hashes = vec![0; self.classes.len()];
         let goals = (0..).zip(&self.part.goal).filter(|it| *it.1).map(|it| (it.0, 0));
         self.work += self.far.spread(goals, &self.before);
@@ -109,7 +115,7 @@ impl<'p> Refinement<'p> {
                 self.work += self.near.spread(to_class, &self.before);
                 for &state in &self.near.states {
                     let (at, cost) = (state as usize, self.near.costs[state as usize]);
-                    let moves = &self.before.seen[at];
+                    let moves = self.before.seen.of(state);
                     moves.iter().for_each(|it| by_label[it.0 as usize].push((it.1, cost)));
                     if has_stills && !self.part.still[at] {
                         by_label[others].push((state, cost));
@@ -122,7 +128,7 @@ impl<'p> Refinement<'p> {
                     self.work += self.far.spread(from.drain(..), &self.before);
                     self.far.tell((label, class), count, &mut hashes);
                 }
-                if self.work > MAX_WORK || self.patience.over().is_some() {
+                if !self.goes_on() {
                     return false;
                 }
             }
@@ -132,6 +138,15 @@ impl<'p> Refinement<'p> {
             }
         }
         true
+    }
+
+    /// Whether there is time and room for more.
+    fn goes_on(&mut self) -> bool {
+        if self.work < self.spent + UNWATCHED {
+            return true;
+        }
+        let more = self.work - std::mem::replace(&mut self.spent, self.work);
+        self.work <= MAX_WORK && self.patience.spend(more) && self.patience.over().is_none()
     }
 
     /// Tells states of a class apart that have different hashes, and numbers classes anew; which of them were split; none if
@@ -162,26 +177,25 @@ struct Before {
     /// How many labels matter to others; they are numbered anew.
     labels: usize,
     /// The label, and where it begins.
-    seen: Vec<Vec<(u32, u32)>>,
+    seen: ByState<(u32, u32)>,
     /// Where it begins, and its cost.
-    unseen: Vec<Vec<(u32, u32)>>,
+    unseen: ByState<(u32, u32)>,
 }
 
 impl Before {
     fn new(part: &Part, own: &FxHashSet<Label>, costs: &[u32]) -> Self {
-        let none = vec![Vec::new(); part.size as usize];
-        let mut before = Self { labels: 0, seen: none.clone(), unseen: none };
-        for (label, moves) in &part.moves {
-            if own.contains(label) {
-                let cost = costs[*label as usize];
-                moves.iter().for_each(|it| before.unseen[it.1 as usize].push((it.0, cost)));
-            } else {
-                let label = before.labels as u32;
-                moves.iter().for_each(|it| before.seen[it.1 as usize].push((label, it.0)));
-                before.labels += 1;
-            }
-        }
-        before
+        let (unseen, seen): (Vec<_>, Vec<_>) =
+            part.moves.iter().partition(|(label, _)| own.contains(label));
+        let labels = seen.len();
+        let seen = (0..).zip(seen).flat_map(|(number, (_, moves))| {
+            moves.iter().map(move |&(from, to)| (to, (number, from)))
+        });
+        let unseen = unseen.into_iter().flat_map(|(label, moves)| {
+            let cost = costs[*label as usize];
+            moves.iter().map(move |&(from, to)| (to, (from, cost)))
+        });
+        let size = part.size as usize;
+        Self { labels, seen: ByState::new(size, seen), unseen: ByState::new(size, unseen) }
     }
 }
 
@@ -227,7 +241,7 @@ impl Reached {
                 continue;
             };
             if self.costs[state as usize] as usize == cost {
-                let moves = &before.unseen[state as usize];
+                let moves = before.unseen.of(state);
                 moves.iter().for_each(|&(from, more)| self.add(from, cost as u32 + more));
                 work += 1 + moves.len() as u64;
             }

@@ -7,22 +7,17 @@ use spinward_machine::{Flow, Look, Machine, Sight, Sink, Step, System as _, Viol
 use spinward_program::ir::{Action, Transition};
 
 use super::build::Build;
-use super::knowledge::{
-    Channel, Choices, Kind, Knowledge, Local, Message, Notes, Refusal, Stop, Way,
-};
+use super::knowledge::{Channel, Choices, Kind, Knowledge, Local, Message, Notes, Stop, Way};
 use super::parts::View;
 use super::system::System;
 use super::walk::Walk;
-use crate::{Patience, Subject};
+use crate::Subject;
 
 /// Local states of a process.
 const MAX_LOCALS: usize = 2048;
 
 /// Ways that are looked at in all.
 const MAX_WORK: usize = 1_000_000;
-
-/// Ways between two looks at whether there is enough of everything.
-const WORK_UNWATCHED: usize = 1000;
 
 /// Processes that one process creates.
 const MAX_CREATED: u32 = 64;
@@ -81,20 +76,19 @@ impl Sink for Successors {
 pub struct Explorer<'e, 'p> {
     pub know: &'e mut Knowledge<'p>,
     pub look: &'e Look<'e>,
+    /// There are states before the one that is looked at.
+    pub is_later: bool,
     work: &'e mut usize,
-    patience: Patience<'e>,
-    /// When to look whether there is enough of everything.
-    next_look: usize,
 }
 
 impl<'e, 'p> Explorer<'e, 'p> {
     pub fn new(
         know: &'e mut Knowledge<'p>,
         look: &'e Look<'e>,
+        is_later: bool,
         work: &'e mut usize,
-        patience: Patience<'e>,
     ) -> Self {
-        Self { know, look, work, patience, next_look: 0 }
+        Self { know, look, is_later, work }
     }
 
     pub fn parts(mut self, subject: &Subject<'_>) -> Result<(System, Vec<View>), Stop> {
@@ -221,10 +215,6 @@ impl<'e, 'p> Explorer<'e, 'p> {
         while let Some(local) = open.pop() {
             for id in program.automaton(local.body).state(local.control).transition_ids() {
                 let transition = program.transition(id);
-                if *self.work >= self.next_look {
-                    self.next_look = *self.work + WORK_UNWATCHED;
-                    self.go_on()?;
-                }
                 *self.work += Choices::each(
                     self.know,
                     Some(transition),
@@ -248,17 +238,6 @@ impl<'e, 'p> Explorer<'e, 'p> {
             return Err(Stop::Restart);
         }
         Ok(())
-    }
-
-    /// Whether there is enough of everything.
-    pub fn go_on(&mut self) -> Result<(), Stop> {
-        match self.patience.over() {
-            Some(why) => {
-                self.know.refused = Some(Refusal::GivenUp(why));
-                Err(Stop::Restart)
-            }
-            None => Ok(()),
-        }
     }
 
     /// Keeps track of one variable less: the one with the most values.

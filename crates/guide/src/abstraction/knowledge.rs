@@ -9,6 +9,9 @@ use rustc_hash::FxHashSet;
 use spinward_program::Program;
 use spinward_program::ir::{Action, Block, BodyId, ChannelType, Scalar, StateId, Transition};
 
+use crate::Patience;
+use crate::patience::Pace;
+
 /// Where a process is, and the values of those of its variables that are kept track of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Local {
@@ -136,7 +139,8 @@ pub struct Channel {
 #[derive(Debug)]
 pub struct Knowledge<'p> {
     pub program: &'p Program,
-    pub globals: BTreeMap<u32, BTreeSet<i32>>,
+    /// By offset: values, sorted.
+    pub globals: BTreeMap<u32, Vec<i32>>,
     /// By body: its variables.
     pub locals: Vec<Vec<(u32, Scalar)>>,
     pub channels: Vec<Channel>,
@@ -154,6 +158,7 @@ pub struct Knowledge<'p> {
     pub refused: Option<Refusal>,
     /// The `d_step`s, by body and first local state, that are too long to be followed.
     pub opaque: FxHashSet<(BodyId, StateId)>,
+    pace: Pace<'p>,
     lost_globals: FxHashSet<u32>,
     lost_locals: FxHashSet<(BodyId, u32)>,
 }
@@ -167,8 +172,16 @@ const MAX_WAYS: usize = 1 << 14;
 /// Messages of a channel that are told apart.
 const MAX_MESSAGES: usize = 64;
 
+/// What a way takes to find, in moves of parts; and so much more each answer on it.
+const WAY_MOVES: u64 = 32;
+
 impl<'p> Knowledge<'p> {
-    pub fn new(program: &'p Program, channels: Vec<Channel>, assertions: bool) -> Self {
+    pub fn new(
+        program: &'p Program,
+        channels: Vec<Channel>,
+        assertions: bool,
+        patience: Patience<'p>,
+    ) -> Self {
         let mut knowledge = Self {
             program,
             globals: BTreeMap::new(),
@@ -181,6 +194,7 @@ impl<'p> Knowledge<'p> {
             harmless: true,
             refused: None,
             opaque: FxHashSet::default(),
+            pace: Pace::new(patience),
             lost_globals: FxHashSet::default(),
             lost_locals: FxHashSet::default(),
         };
@@ -195,7 +209,7 @@ impl<'p> Knowledge<'p> {
         };
         let globals = slots(&self.program.globals).into_iter();
         let kept = globals.filter(|(offset, _)| !self.lost_globals.contains(offset));
-        self.globals = kept.map(|(offset, _)| (offset, BTreeSet::new())).collect();
+        self.globals = kept.map(|(offset, _)| (offset, Vec::new())).collect();
         let automata = self.program.automata.iter();
         self.locals = automata
             .map(|automaton| {
@@ -207,6 +221,23 @@ impl<'p> Knowledge<'p> {
         self.harmless = true;
         self.channels.iter_mut().for_each(|channel| channel.messages.clear());
         self.processes.iter_mut().for_each(FxHashSet::clear);
+    }
+
+    /// What takes as long as to look at so many moves of parts was done. It is given up if there is not enough of something.
+    pub fn spend(&mut self, moves: u64) -> Result<(), Stop> {
+        let enough = self.pace.spend(moves);
+        enough.map_err(|why| self.give_up(why))
+    }
+
+    /// Whether there is enough of everything.
+    pub fn go_on(&mut self) -> Result<(), Stop> {
+        let enough = self.pace.look();
+        enough.map_err(|why| self.give_up(why))
+    }
+
+    fn give_up(&mut self, why: &'static str) -> Stop {
+        self.refused = Some(Refusal::GivenUp(why));
+        Stop::Restart
     }
 
     /// Where the value of a variable of a process is among those kept track of.
@@ -261,7 +292,10 @@ impl<'p> Knowledge<'p> {
         let Some(values) = self.globals.get_mut(&offset) else {
             return Ok(());
         };
-        self.grew |= values.insert(value);
+        if let Err(place) = values.binary_search(&value) {
+            values.insert(place, value);
+            self.grew = true;
+        }
         if values.len() > MAX_VALUES { Err(self.lose_global(offset)) } else { Ok(()) }
     }
 
@@ -324,6 +358,7 @@ impl Choices {
                 Err(Stop::Impossible) => {}
                 Err(Stop::Restart) => return Err(Stop::Restart),
             }
+            know.spend((1 + choices.at as u64) * WAY_MOVES)?;
             if !choices.next() {
                 return Ok(tried);
             }

@@ -4,15 +4,24 @@
 //! 2006, section 2 (parallel composition) and the first lines of figure 3: only pairs that can be reached, and from
 //! which a goal can be, are kept.
 
-use super::system::{Label, Moves, Part, distances};
-use crate::NEVER;
+use super::system::{ByState, Label, Moves, Part, distances};
+use crate::{NEVER, Patience};
 
 /// The state of a merged part that there is not: it cannot be reached, or no error can be from there.
 pub const NOWHERE: u32 = u32::MAX;
 
+/// Moves that are found between two looks at whether to go on.
+const UNWATCHED: usize = 1 << 12;
+
 /// Two parts as one, and by pair of their states (the second runs faster) which of its states it is; none if there would be
-/// more moves than that.
-pub fn merge(a: &Part, b: &Part, costs: &[u32], max_moves: usize) -> Option<(Part, Vec<u32>)> {
+/// more moves than that, or patience is over.
+pub fn merge(
+    a: &Part,
+    b: &Part,
+    costs: &[u32],
+    max_moves: usize,
+    patience: Patience<'_>,
+) -> Option<(Part, Vec<u32>)> {
     let mut pairs = Pairs::new(a, b);
     for &x in &a.initial {
         for &y in &b.initial {
@@ -23,14 +32,14 @@ pub fn merge(a: &Part, b: &Part, costs: &[u32], max_moves: usize) -> Option<(Par
     let mut labels: Vec<Label> = a.moves.iter().chain(&b.moves).map(|it| it.0).collect();
     labels.sort_unstable();
     labels.dedup();
-    let (of_a, of_b) = (ByState::new(a, &labels), ByState::new(b, &labels));
+    let (of_a, of_b) = (Numbered::new(a, &labels), Numbered::new(b, &labels));
     // By label, in the order in which states were met.
     let mut moves: Vec<Moves> = vec![Vec::new(); labels.len()];
-    let (mut count, mut next) = (0, 0);
+    let (mut count, mut seen_to, mut next) = (0, 0, 0);
     while let Some(&(x, y)) = pairs.known.get(next) {
         let from = next as u32;
         next += 1;
-        let (own, other) = (of_a.moves(x), of_b.moves(y));
+        let (own, other) = (of_a.moves.of(x), of_b.moves.of(y));
         for &(label, to) in own {
             if of_b.matters[label as usize] {
                 let first = other.partition_point(|it| it.0 < label);
@@ -51,6 +60,13 @@ pub fn merge(a: &Part, b: &Part, costs: &[u32], max_moves: usize) -> Option<(Par
         }
         if count > max_moves {
             return None;
+        }
+        if count >= seen_to + UNWATCHED {
+            // They are sorted, and followed backwards, too.
+            if !patience.spend(4 * (count - seen_to) as u64) || patience.over().is_some() {
+                return None;
+            }
+            seen_to = count;
         }
     }
     let goal: Vec<bool> =
@@ -118,44 +134,23 @@ impl Pairs {
     }
 }
 
-/// The moves of a part, by the state they begin in.
-struct ByState {
-    /// By label, numbered anew: whether it matters to the part.
+/// Labels, told as their places among these.
+struct Numbered {
+    /// Whether it matters to the part.
     matters: Vec<bool>,
-    /// Where those of each state end.
-    ends: Vec<u32>,
-    /// Labels, and where they lead, sorted.
-    all: Vec<(u32, u32)>,
+    /// By state, its moves: the label, and where it leads, sorted.
+    moves: ByState<(u32, u32)>,
 }
 
-impl ByState {
-    /// Its labels are told as their places among these.
+impl Numbered {
     fn new(part: &Part, labels: &[Label]) -> Self {
         let mut matters = vec![false; labels.len()];
-        let mut ends = vec![0; part.size as usize + 1];
-        for (from, _) in part.moves.iter().flat_map(|it| &it.1) {
-            ends[*from as usize + 1] += 1;
-        }
-        for state in 0..part.size as usize {
-            ends[state + 1] += ends[state];
-        }
-        let mut next = ends.clone();
-        let mut all = vec![(0, 0); ends[part.size as usize] as usize];
-        let mut number = 0;
-        for (label, moves) in &part.moves {
-            number += labels[number..].partition_point(|it| it < label);
-            matters[number] = true;
-            for &(from, to) in moves {
-                let at = &mut next[from as usize];
-                all[*at as usize] = (number as u32, to);
-                *at += 1;
-            }
-        }
-        Self { matters, ends, all }
-    }
-
-    fn moves(&self, state: u32) -> &[(u32, u32)] {
-        let state = state as usize;
-        &self.all[self.ends[state] as usize..self.ends[state + 1] as usize]
+        let place = |label: &Label| labels.partition_point(|it| it < label) as u32;
+        let numbers: Vec<u32> = part.moves.iter().map(|it| place(&it.0)).collect();
+        numbers.iter().for_each(|number| matters[*number as usize] = true);
+        let moves = numbers.iter().zip(&part.moves).flat_map(|(number, (_, moves))| {
+            moves.iter().map(move |&(from, to)| (from, (*number, to)))
+        });
+        Self { matters, moves: ByState::new(part.size as usize, moves) }
     }
 }

@@ -68,6 +68,9 @@ impl Plan {
 const PAIRS: [u64; 3] = [1 << 18, 1 << 4, 1 << 24];
 const MOVES: [u64; 3] = [1 << 20, 1 << 6, 1 << 25];
 
+/// What it takes to look at a label of a part, besides its moves, in moves of parts.
+const LABEL_MOVES: u64 = 16;
+
 /// Bytes of a move while parts are merged, about: it is found, sorted, and kept by label and by state.
 const MOVE_BYTES: u64 = 48;
 
@@ -130,11 +133,16 @@ impl Abstraction {
         let (mut barred, mut apart) = (FxHashSet::default(), FxHashSet::default());
         let max_pairs = most(PAIRS, plan.states);
         for part in 0..leaves {
-            labels::reduce(&mut parts, part, costs);
+            patience.spend(all_moves(&parts));
+            if patience.over().is_none() {
+                labels::reduce(&mut parts, part, costs);
+            }
         }
         let mut tries = 0;
         let mut is_exact = true;
         while tries < MAX_TRIES && patience.over().is_none() {
+            // The next two are chosen among all, and all are looked at when labels are made fewer.
+            patience.spend(2 * all_moves(&parts));
             let is_in = |pairs: &FxHashSet<(usize, usize)>, a: usize, b: usize| {
                 pairs.contains(&(numbers[a], numbers[b]))
             };
@@ -149,15 +157,19 @@ impl Abstraction {
             let (Some(first), Some(second)) = (&parts[a], &parts[b]) else {
                 break;
             };
-            let room = patience.room() / MOVE_BYTES;
-            let max_moves = most(MOVES, plan.states).min(room) as usize;
+            let (usual, room) = (most(MOVES, plan.states), patience.room() / MOVE_BYTES);
+            let max_moves = usual.min(room) as usize;
             let (larger, (size, other)) = match first.size >= second.size {
                 true => (a, (first.size, second.size)),
                 false => (b, (second.size, first.size)),
             };
             let fitting = (max_pairs / u64::from(other)) as u32;
             let too_many = size > fitting;
-            let both = if too_many { None } else { merge(first, second, costs, max_moves) };
+            let both =
+                if too_many { None } else { merge(first, second, costs, max_moves, patience) };
+            if both.is_none() && !too_many && room < usual && patience.over().is_none() {
+                patience.lack_memory();
+            }
             let fits = |both: &(Part, _)| !plan.whole || both.0.size <= plan.states;
             let both = both.filter(fits);
             if close.is_none() {
@@ -184,7 +196,7 @@ impl Abstraction {
                 }
                 if both.size > plan.states {
                     is_exact = false;
-                    let classes = shrink(&both, plan.states, costs, plan.refine);
+                    let classes = shrink(&both, plan.states, costs, plan.refine, patience);
                     become_one(&mut both, classes);
                 }
                 Some((both, table))
@@ -209,7 +221,7 @@ impl Abstraction {
                     is_exact = false;
                     let part = if larger == a { first } else { second };
                     let states = fitting.min(size / 2).max(2);
-                    let table = shrink(part, states, costs, plan.refine);
+                    let table = shrink(part, states, costs, plan.refine, patience);
                     let small = quotient(part, &table);
                     merged.push(Merged { part: numbers[larger], with: None, table });
                     numbers[larger] = leaves + merged.len() - 1;
@@ -225,6 +237,12 @@ impl Abstraction {
         });
         Self { ends: left.collect(), merged, is_exact }
     }
+}
+
+/// What it takes to look at all labels of all parts, in moves of parts.
+fn all_moves(parts: &[Option<Part>]) -> u64 {
+    let labels = parts.iter().flatten().flat_map(|it| &it.moves);
+    labels.map(|(_, moves)| LABEL_MOVES + moves.len() as u64).sum()
 }
 
 /// How many states a part may have for what its unseen moves cost, when it comes of two: as many as there is room for if there are

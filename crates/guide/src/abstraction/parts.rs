@@ -1,7 +1,7 @@
 //! A model, taken apart.
 //!
 //! Parts are processes, each with those of its variables that have few values; globals; channels; and what is watched:
-//! the automaton that follows a run, and whether something was wrong. What nobody keeps track of may have any value, so
+//! the automaton or the claim that follows a run, and whether something was wrong. What nobody keeps track of may have any value, so
 //! that whatever the model does, its parts can do too.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,13 +54,16 @@ impl Parts {
     pub fn new(subject: &Subject<'_>) -> Result<Self, Refusal> {
         let machine = subject.machine;
         let options = machine.options();
-        if options.claim.is_some() {
-            return Err("it knows nothing of never claims that look at statements".into());
+        let claims = options.claim.is_some();
+        if claims
+            && machine.program().automata.iter().any(|it| it.states.iter().any(|it| it.accept))
+        {
+            return Err("it knows nothing of claims that accept runs without an end".into());
         }
         if options.trace && machine.program().trace.is_some() {
             return Err("it knows nothing of traces".into());
         }
-        let ends = subject.follower.is_some_and(Follower::has_ends);
+        let ends = claims || subject.follower.is_some_and(Follower::has_ends);
         if !(options.assertions || options.end_states || !options.invariants.is_empty() || ends) {
             return Err("nothing is checked that it could tell the distance of".into());
         }
@@ -80,11 +83,12 @@ impl Parts {
                 lost,
             }
         });
-        let mut know = Knowledge::new(program, channels.collect(), options.assertions);
+        let (channels, patience) = (channels.collect(), subject.patience);
+        let mut know = Knowledge::new(program, channels, options.assertions, patience);
         know.processes = vec![FxHashSet::default(); look.processes()];
         let mut work = 0;
         loop {
-            let found = Explorer::new(&mut know, &look, &mut work, subject.patience);
+            let found = Explorer::new(&mut know, &look, !before.is_empty(), &mut work);
             match found.parts(subject) {
                 Ok((system, views)) => {
                     let harmless = know.harmless && !options.exclusive;
@@ -152,8 +156,10 @@ impl View {
                 }
                 values.get(contents).copied()
             }
-            Self::Watcher { follows } => {
-                Some(if *follows { follower_state(state) as u32 } else { 0 })
+            Self::Watcher { follows: false } => Some(0),
+            Self::Watcher { follows: true } => {
+                let at = look.claim().map_or_else(|| follower_state(state), |it| it.0.into());
+                Some(at as u32)
             }
         }
     }

@@ -14,11 +14,14 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::system::{Label, Part};
-use crate::NEVER;
+use super::system::{ByState, Label, Part};
+use crate::{NEVER, Patience};
 
 /// Moves that are looked at to tell states apart.
 const MAX_WORK: usize = 1 << 24;
+
+/// A round of so many moves or more takes long enough to ask after it whether to go on.
+const UNWATCHED: usize = 1 << 12;
 
 /// In which order states are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,8 +55,14 @@ pub fn quotient(part: &Part, classes: &[u32]) -> Part {
     Part { acts: part.acts, size, initial, goal, still, moves: moves.collect() }
 }
 
-/// By state its class, numbered from 0, of which there are at most so many.
-pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> Vec<u32> {
+/// By state its class, numbered from 0, of which there are at most so many. When patience is over, there are fewer.
+pub fn shrink(
+    part: &Part,
+    bound: u32,
+    costs: &[u32],
+    refine: Refine,
+    patience: Patience<'_>,
+) -> Vec<u32> {
     if part.size <= bound {
         return (0..part.size).collect();
     }
@@ -77,20 +86,26 @@ pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> Vec<u32
     for (class, states) in (0..).zip(&buckets) {
         states.iter().for_each(|state| classes[*state as usize] = class);
     }
-    let after = after(part);
+    let steps = part
+        .moves
+        .iter()
+        .flat_map(|(label, moves)| moves.iter().map(move |&(from, to)| (from, (*label, to))));
+    let after = ByState::new(part.size as usize, steps);
     let mut count = buckets.len() as u32;
     let mut sizes = vec![1; buckets.len()];
     let mut changed = true;
-    let moves: usize = after.iter().map(Vec::len).sum();
+    let moves: usize = part.moves.iter().map(|it| it.1.len()).sum();
     let rounds = (MAX_WORK / moves.max(1)).max(2);
     for _ in 0..rounds {
-        if !changed || count >= bound {
+        if !changed || count >= bound || !patience.spend(2 * moves as u64) {
+            break;
+        }
+        if moves >= UNWATCHED && patience.over().is_some() {
             break;
         }
         changed = false;
         for (states, size) in buckets.iter().zip(&mut sizes) {
-            let room = bound - count;
-            let split = split(states, *size, room, &after, &part.still, &mut classes);
+            let split = split(states, *size, (count, bound), &after, &part.still, &mut classes);
             count += split;
             *size += split;
             changed |= split > 0;
@@ -99,22 +114,21 @@ pub fn shrink(part: &Part, bound: u32, costs: &[u32], refine: Refine) -> Vec<u32
     classes
 }
 
-/// Tells the states of a distance apart, if there is room for that, or else some of them: class by class, as long as there is
-/// room. How many classes there are more.
+/// Tells the states of a distance apart, if there is room for that, or else some of them: class by class, as long as there are
+/// fewer than the bound. How many classes there are more than before.
 fn split(
     states: &[u32],
     size: u32,
-    room: u32,
-    after: &[Vec<(Label, u32)>],
+    (count, bound): (u32, u32),
+    after: &ByState<(Label, u32)>,
     still: &[bool],
     classes: &mut [u32],
 ) -> u32 {
-    let first_free = classes.iter().max().map_or(0, |it| it + 1);
     let mut found: FxHashMap<(u32, u64, bool), Vec<u32>> = FxHashMap::default();
     let (mut order, mut reached) = (Vec::new(), Vec::new());
     for &state in states {
         let at = state as usize;
-        let key = (classes[at], signature(&after[at], classes, &mut reached), still[at]);
+        let key = (classes[at], signature(after.of(state), classes, &mut reached), still[at]);
         let alike = found.entry(key).or_default();
         if alike.is_empty() {
             order.push(key);
@@ -125,7 +139,7 @@ fn split(
     if all == 0 {
         return 0;
     }
-    let (mut next, end) = (first_free, first_free + room.min(all));
+    let (mut next, end) = (count, bound.min(count + all));
     let mut kept = FxHashSet::default();
     for key in order {
         // The first of a class keeps its number.
@@ -134,18 +148,7 @@ fn split(
             next += 1;
         }
     }
-    next - first_free
-}
-
-/// By state, its moves.
-fn after(part: &Part) -> Vec<Vec<(Label, u32)>> {
-    let mut counts = vec![0; part.size as usize];
-    part.moves.iter().flat_map(|it| &it.1).for_each(|(from, _)| counts[*from as usize] += 1);
-    let mut after: Vec<_> = counts.into_iter().map(Vec::with_capacity).collect();
-    for (label, moves) in &part.moves {
-        moves.iter().for_each(|&(from, to)| after[from as usize].push((*label, to)));
-    }
-    after
+    next - count
 }
 
 /// What tells a state from others of its class. If two that differ have the same, they stay one, which is no harm.

@@ -50,21 +50,39 @@ impl Part {
     }
 }
 
+/// Something that each state has several of; those of one are together, as they came.
+pub struct ByState<T> {
+    /// By state, where its own begin; where the last ones end.
+    bounds: Vec<u32>,
+    all: Vec<T>,
+}
+
+impl<T: Copy + Default> ByState<T> {
+    pub fn new(states: usize, items: impl Iterator<Item = (u32, T)> + Clone) -> Self {
+        let mut bounds = vec![0_u32; states + 1];
+        items.clone().for_each(|(state, _)| bounds[state as usize + 1] += 1);
+        for state in 0..states {
+            bounds[state + 1] += bounds[state];
+        }
+        let mut all = vec![T::default(); bounds[states] as usize];
+        let mut next = bounds.clone();
+        for (state, item) in items {
+            let at = &mut next[state as usize];
+            all[*at as usize] = item;
+            *at += 1;
+        }
+        Self { bounds, all }
+    }
+
+    pub fn of(&self, state: u32) -> &[T] {
+        let at = state as usize;
+        &self.all[self.bounds[at] as usize..self.bounds[at + 1] as usize]
+    }
+}
+
 /// How far each state is from a goal, by edges with costs, which are small.
 pub fn distances(goal: &[bool], edges: impl Iterator<Item = (u32, u32, u32)> + Clone) -> Vec<u32> {
-    // The edges by where they lead: those of a state are behind those of the states before it.
-    let mut ends = vec![0_u32; goal.len() + 1];
-    edges.clone().for_each(|(_, to, _)| ends[to as usize + 1] += 1);
-    for state in 0..goal.len() {
-        ends[state + 1] += ends[state];
-    }
-    let mut before = vec![(0, 0); ends[goal.len()] as usize];
-    let mut next = ends.clone();
-    for (from, to, cost) in edges {
-        let at = &mut next[to as usize];
-        before[*at as usize] = (from, cost);
-        *at += 1;
-    }
+    let before = ByState::new(goal.len(), edges.map(|(from, to, cost)| (to, (from, cost))));
     let mut distances: Vec<u32> = goal.iter().map(|it| if *it { 0 } else { NEVER }).collect();
     // States that wait, by distance.
     let mut open = vec![(0..).zip(goal).filter(|it| *it.1).map(|it| it.0).collect::<Vec<u32>>()];
@@ -78,7 +96,7 @@ pub fn distances(goal: &[bool], edges: impl Iterator<Item = (u32, u32, u32)> + C
         if distances[at] as usize != distance {
             continue;
         }
-        for &(from, cost) in &before[ends[at] as usize..ends[at + 1] as usize] {
+        for &(from, cost) in before.of(state) {
             let (known, longer) = (&mut distances[from as usize], distance + cost as usize);
             if longer < *known as usize {
                 *known = longer as u32;

@@ -222,10 +222,10 @@ impl Walk<'_, '_> {
     }
 
     /// The values that a global may have.
-    fn candidates(&self, offset: u32) -> Vec<i32> {
+    fn candidates(&self, offset: u32) -> &[i32] {
         match self.among.get(&offset) {
-            Some(values) => values.clone(),
-            None => self.know.globals.get(&offset).into_iter().flatten().copied().collect(),
+            Some(values) => values,
+            None => self.know.globals.get(&offset).map_or(&[], |values| values),
         }
     }
 
@@ -236,7 +236,7 @@ impl Walk<'_, '_> {
             return Ok(Some(i32::from(is_such(*value))));
         }
         let (such, others): (Vec<i32>, Vec<i32>) =
-            self.candidates(offset).into_iter().partition(|it| is_such(*it));
+            self.candidates(offset).iter().partition(|it| is_such(**it));
         let holds = match (such.is_empty(), others.is_empty()) {
             (true, true) => return Err(Stop::Impossible),
             (true, false) => return Ok(Some(0)),
@@ -273,15 +273,15 @@ impl Walk<'_, '_> {
                 if !self.know.globals.contains_key(&offset) {
                     return Ok(None);
                 }
-                let values = self.candidates(offset);
-                let count = values.len();
+                let count = self.candidates(offset).len();
                 if count == 0 {
                     return Err(Stop::Impossible);
                 }
                 if self.choices.widest.is_none_or(|(most, _)| count > most) {
                     self.choices.widest = Some((count, offset));
                 }
-                let value = values[self.choices.choose(count)];
+                let chosen = self.choices.choose(count);
+                let value = self.candidates(offset)[chosen];
                 if count > 1 {
                     self.note(Site::Global(offset), Op::Is(value));
                 }

@@ -25,6 +25,9 @@ const MANY: usize = 200;
 /// Steps of a `d_step`.
 const MAX_STEPS: usize = 4096;
 
+/// What one of them takes, in moves of parts.
+const STEP_MOVES: u64 = 16;
+
 /// Somebody who looks at what is known: a process, or who asks about the model.
 pub struct Walk<'k, 'p> {
     pub(super) know: &'k mut Knowledge<'p>,
@@ -77,7 +80,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             }
         }
         if matches!(transition.action, Action::Else) {
-            self.no_other(transition)?;
+            self.nothing_before(transition)?;
         }
         let kind = self.act(transition)?;
         self.reset(&transition.resets);
@@ -101,7 +104,12 @@ impl<'k, 'p> Walk<'k, 'p> {
         {
             return Ok(self.ops);
         }
-        for id in automaton.state(local.control).transition_ids() {
+        let ids = || automaton.state(local.control).transition_ids();
+        // To ask for all the rest may take more choices than there may be.
+        if ids().any(|id| is_always_possible(&program.transition(id).action)) {
+            return Err(Stop::Impossible);
+        }
+        for id in ids() {
             let action = &program.transition(id).action;
             if self.maybe_possible(action)? == Some(true) {
                 return Err(Stop::Impossible);
@@ -171,13 +179,14 @@ impl<'k, 'p> Walk<'k, 'p> {
         self.ops.entry(site).or_default().push(op);
     }
 
-    /// That no other transition of the same local state is possible, as far as that is known.
-    fn no_other(&mut self, transition: &Transition) -> Result<(), Stop> {
+    /// That no transition before an `else` is possible, as far as that is known. Those after it, from which an `unless` escapes,
+    /// do not count.
+    fn nothing_before(&mut self, transition: &Transition) -> Result<(), Stop> {
         let program = self.know.program;
         let state = program.automaton(transition.body).state(transition.from);
-        for id in state.transition_ids() {
-            let other = program.transition(id);
-            let counts = other.escape == transition.escape && !matches!(other.action, Action::Else);
+        let others = state.transition_ids().map(|id| program.transition(id));
+        for other in others.take_while(|it| !std::ptr::eq(*it, transition)) {
+            let counts = other.escape == transition.escape;
             if counts && self.maybe_possible(&other.action)? == Some(true) {
                 return Err(Stop::Impossible);
             }
@@ -399,6 +408,7 @@ impl<'k, 'p> Walk<'k, 'p> {
                 return Err(self.mistake());
             };
             let way = self.act(inner)?;
+            self.know.spend(STEP_MOVES)?;
             if step == 0 {
                 kind = way;
             } else if way != Kind::Alone {
@@ -598,6 +608,16 @@ impl<'k, 'p> Walk<'k, 'p> {
                 *value = 0;
             }
         }
+    }
+}
+
+/// Whether a statement is possible whatever else is.
+fn is_always_possible(action: &Action) -> bool {
+    match action {
+        Action::Condition(condition) => matches!(condition, Expr::Const(value) if *value != 0),
+        Action::Send { .. } | Action::Receive { .. } | Action::Die | Action::DStep { .. } => false,
+        Action::Event { .. } | Action::C(_) => false,
+        _ => true,
     }
 }
 

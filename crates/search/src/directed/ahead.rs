@@ -146,6 +146,7 @@ impl<'a, S: System, T: Store> Ahead<'a, S, T> {
             let threads = helpers.dismiss();
             (result, threads.into_iter().map(ScopedJoinHandle::join).collect::<Vec<_>>())
         });
+        self.shared.memory.give_back(done.len() as u64 * (THREAD_BYTES + SHARE_BYTES));
         for helper in done {
             match helper {
                 Ok(other) => self.shared.system.absorb(scratch, other),

@@ -24,12 +24,16 @@
 //!
 //! *What is ruled out*: some guides know of states from which nothing can go wrong. These are counted, but not expanded.
 //!
+//! *Better estimates*: a guide may come to know more while the search goes on. Then all that wait are ranked anew, if there is room for
+//! that. A state that was expanded before was reached by a shortest run, if the guide was consistent, and stays so.
+//!
 //! *Threads*: others may expand states ahead of their turn (`ahead.rs`). All is noted in its turn, so that the answer
 //! is the same for every number of threads.
 //!
 //! *Cost*: besides its key, 16 bytes for each state (length, estimate, and where it was reached from) and 8 while
 //! it waits.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use spinward_guide::{NEVER, Unguided};
@@ -41,6 +45,7 @@ use super::fresh::Fresh;
 use super::known::{Known, Reached, Shared};
 use super::open::{Open, Turn, Waiting};
 use super::{Directed, Method, Range, begin};
+use crate::buffer::Buffer;
 use crate::findings::{Findings, keep_shortest};
 use crate::limits::{Limit, Watch, longer};
 use crate::outcome::{Counts, Found, Outcome, Progress, Request, Stopped};
@@ -184,7 +189,7 @@ struct BestFirst<'a, S, T> {
     known: Known<'a, S, T>,
     shortest: Shortest<'a>,
     open: Open,
-    /// The rank of the state that is being expanded; also if a limit ends that.
+    /// The rank of the state that is being expanded, or the least of those being ranked; also if a limit ends that.
     rank_at_hand: Option<u32>,
     /// The state at which each shows, and how many steps further.
     findings: Findings<(u32, u32)>,
@@ -192,7 +197,13 @@ struct BestFirst<'a, S, T> {
     told: Option<u32>,
     /// Whether a state was left out because what a guide is sure of is too far.
     left_out: bool,
+    /// The moves after which the guide is asked whether it knows more, and whether it does.
+    next_question: u64,
+    improves: bool,
 }
+
+/// A guide is asked whether it knows more whenever there are more moves by this part.
+const QUESTION_PART: u64 = 4;
 
 impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
     fn new(
@@ -224,32 +235,46 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             findings: Findings::new(),
             told: None,
             left_out: false,
+            next_question: 1,
+            improves: false,
         })
     }
 
     fn run(mut self, start: Start<'_, S>) -> (Outcome, Range) {
         let Start { scratch, request, progress, .. } = start;
         let mut watch = Watch::new(&request.limits, progress);
-        let ahead = Ahead::new(self.shared, self.shortest.lengths, request.threads);
-        let stopped =
-            ahead.run(scratch, |helpers, scratch| self.go_on(helpers, scratch, &mut watch).err());
+        let mut stopped = self.begin().err().map(Stopped::from);
+        while stopped.is_none() {
+            let ahead = Ahead::new(self.shared, self.shortest.lengths, request.threads);
+            stopped = ahead
+                .run(scratch, |helpers, scratch| self.go_on(helpers, scratch, &mut watch).err());
+            if !std::mem::take(&mut self.improves) {
+                break;
+            }
+            stopped = self.rank_anew(&mut watch).err();
+        }
         drop(watch);
         let range = self.known.range;
         let outcome = request.limits.undisturbed(|| self.finish(scratch, stopped));
         (outcome, range)
     }
 
+    fn begin(&mut self) -> Result<(), Limit> {
+        let first = self.known.begin()?;
+        self.shortest.estimates.set(first.number, first.estimate)?;
+        if !self.is_ruled_out(first.estimate) {
+            self.wait(first)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on until the guide knows more.
     fn go_on(
         &mut self,
         helpers: &mut Helpers<'_, '_, 'a, S, T>,
         scratch: &mut S::Scratch,
         watch: &mut Watch<'_>,
     ) -> Result<(), Stopped> {
-        let first = self.known.begin()?;
-        self.shortest.estimates.set(first.number, first.estimate).map_err(Limit::from)?;
-        if !self.is_ruled_out(first.estimate) {
-            self.wait(first)?;
-        }
         while let Some(next) = self.open.pop() {
             let (state, job) = match Turn::from(next) {
                 Turn::State(state) => (state, None),
@@ -267,8 +292,60 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
             if let Some(job) = job {
                 helpers.give_back(job);
             }
+            if self.is_guide_better() && self.has_room_to_rank_anew() {
+                self.improves = true;
+                self.open.take_back(|ticket| helpers.take(ticket).0);
+                break;
+            }
         }
         Ok(())
+    }
+
+    /// Whether the guide knows more than it tells so far.
+    fn is_guide_better(&mut self) -> bool {
+        let moves = self.known.counts.transitions;
+        if moves < self.next_question {
+            return false;
+        }
+        self.next_question = moves + moves / QUESTION_PART + 1;
+        self.shared.directed.guide.is_better_after(moves)
+    }
+
+    /// Whether there is room enough to rank anew what waits: for a copy of it, and for new buckets, which may have room for twice as
+    /// much, and take three times as much for a moment.
+    fn has_room_to_rank_anew(&self) -> bool {
+        4 * self.open.bytes() <= self.shared.memory.left()
+    }
+
+    /// Has all that wait ranked by what the guide knows now. Nobody else is at work.
+    fn rank_anew(&mut self, watch: &mut Watch<'_>) -> Result<(), Stopped> {
+        self.shared.over.store(false, Ordering::Relaxed);
+        let guide = self.shared.directed.guide;
+        let mut waiting = Buffer::new(&self.shared.memory);
+        waiting.with_room(self.open.len())?;
+        guide.improve();
+        // If a limit ends it, nothing is known of those that are left.
+        self.rank_at_hand = Some(0);
+        while let Some(state) = self.open.pop() {
+            watch.tick(&self.known.counts, state.length, &self.shared.memory)?;
+            waiting.push(state)?;
+        }
+        // Of those that rank the same the one that came first comes first again.
+        while let Some(state) = waiting.pop() {
+            watch.tick(&self.known.counts, state.length, &self.shared.memory)?;
+            let Some(mut reached) = self.shortest.current(state, self.known.bound) else {
+                continue;
+            };
+            reached.estimate = self.known.ask(guide, reached.number);
+            self.known.range.note(reached.estimate);
+            self.shortest.estimates.set(reached.number, reached.estimate).map_err(Limit::from)?;
+            // Helpers may know of states behind it, which count as cut off if there is a bound.
+            if self.request.limits.max_depth.is_some() || !self.is_ruled_out(reached.estimate) {
+                self.wait(reached)?;
+            }
+        }
+        self.rank_at_hand = None;
+        self.check_errors()
     }
 
     /// Tells the user of a run that is better than those before, if there will be more.
@@ -423,8 +500,9 @@ impl<'a, S: System, T: Store> BestFirst<'a, S, T> {
         let found = findings.len() > 0;
         let all = stopped.is_none();
         let stopped = if all && self.proves && found { Some(Stopped::Errors) } else { stopped };
-        // What helpers put into the store was met by the search too, if it has seen everything.
-        let is_cut_off = known.truncated || known.counts.states < store.len();
+        // What helpers put into the store was met by the search too, if it has seen everything, unless that was ruled out since.
+        let is_bounded = self.request.limits.max_depth.is_some();
+        let is_cut_off = known.truncated || is_bounded && known.counts.states < store.len();
         let truncated = stopped.is_none() && is_cut_off;
         let counts = Counts { memory: memory.peak(), ..known.counts };
         let mut examples = findings.into_examples();

@@ -224,7 +224,13 @@ fn deepen<S: System, R: Recall>(
         known = Some(after);
         match course.next {
             _ if ended => break,
-            Some(next) => course.rank = next,
+            Some(next) => {
+                course.rank = next;
+                let moves = all.as_ref().map_or(0, |it| it.counts.transitions);
+                if course.guide.is_better_after(moves) {
+                    course.guide.improve();
+                }
+            }
             None if repeats => seen_all = true,
             None => break,
         }

@@ -53,6 +53,16 @@ impl Open {
         Self { buckets: BTreeMap::new(), memory: memory.clone() }
     }
 
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.buckets.values().map(|bucket| bucket.len()).sum()
+    }
+
+    /// Bytes of those that wait, without room for more.
+    pub fn bytes(&self) -> u64 {
+        (self.len() * size_of::<Waiting>()) as u64 + self.buckets.len() as u64 * BUCKET_BYTES
+    }
+
     /// The lowest rank of all that wait.
     pub fn rank(&self) -> Option<u32> {
         self.buckets.first_key_value().map(|(&(rank, _), _)| rank)
@@ -97,6 +107,15 @@ impl Open {
             }
         }
     }
+
+    /// Puts all states back in whose place there is a ticket.
+    pub fn take_back(&mut self, mut take: impl FnMut(u32) -> Waiting) {
+        for state in self.buckets.values_mut().flat_map(|bucket| bucket.iter_mut()) {
+            if let Turn::Ticket(ticket) = Turn::from(*state) {
+                *state = take(ticket);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -120,6 +139,8 @@ mod tests {
             });
         }
         assert_eq!(looked_at, [2, 3, 1, 0, 3, 0]);
+        open.take_back(|ticket| state(ticket - 10));
+        open.exchange_next(3, |state| Some((state.number != 3).then_some(state.number + 10)));
         let order: Vec<_> = std::iter::from_fn(|| open.pop()).map(Turn::from).collect();
         let [third, first, last] = [3, 0, 4].map(|number| Turn::State(state(number)));
         assert_eq!(order, [Turn::Ticket(12), third, Turn::Ticket(11), first, last]);

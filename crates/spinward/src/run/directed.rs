@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use spinward_guide::{GUIDES, Misfit, Patience, Room, Subject, Target, Unguided, Way};
+use spinward_guide::{Begin, GUIDES, Misfit, Patience, Room, Subject, Target, Unguided, Way};
 use spinward_machine::{Machine, Step, System};
 use spinward_search::directed::beam::beam;
 use spinward_search::directed::best_first::{Rank, best_first, best_first_of_less};
@@ -35,28 +35,60 @@ impl Running<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(Outcome, Option<Lost>), Error> {
         let subject = systems.subject;
-        let algorithm = self.method.algorithm;
         let wanted = self.wanted_guide(&subject)?;
         let (started, before) = (Instant::now(), own_memory());
-        let guide = wanted.build(&subject)?;
-        let (elapsed, taken) = (started.elapsed(), own_memory().saturating_sub(before));
-        self.statistics.seconds.guide += elapsed.as_secs_f64();
-        let limits = Limits {
-            time: request.limits.time.map(|time| time.saturating_sub(elapsed)),
-            memory: request.limits.memory.map(|bytes| bytes.saturating_sub(taken)),
-            ..request.limits.clone()
+        let less = |taken: u64| {
+            let limits = Limits {
+                time: request.limits.time.map(|time| time.saturating_sub(started.elapsed())),
+                memory: request.limits.memory.map(|bytes| bytes.saturating_sub(taken)),
+                ..request.limits.clone()
+            };
+            Request { limits, ..request.clone() }
         };
-        let request = &Request { limits, ..request.clone() };
+        let taken = || own_memory().saturating_sub(before);
+        if wanted.grows() && may_grow(self.method.algorithm) {
+            let most = request.limits.memory.map_or(u64::MAX, |bytes| GROWTH_BYTES.min(bytes / 8));
+            return wanted.grow(&subject, Begin::Now, most, |guide| {
+                let taken = taken();
+                // One that is there needs no more. Another one, for the whole system, may take somewhat more than it did.
+                let kept = if guide.goes_on() { most } else { most.min(2 * taken) };
+                let (is_limited, makes_another) = (request.limits.memory.is_some(), systems.less);
+                let keeps = is_limited && (guide.goes_on() || makes_another);
+                let request = &less(taken + if keeps { kept } else { 0 });
+                let by = (guide as &dyn spinward_guide::Guide, kept);
+                let found = self.follow(&wanted, by, system, scratch, systems, request, progress);
+                self.statistics.seconds.guide += guide.elapsed().as_secs_f64();
+                found
+            })?;
+        }
+        let guide = wanted.build(&subject)?;
+        self.statistics.seconds.guide += started.elapsed().as_secs_f64();
+        let request = &less(taken());
+        self.follow(&wanted, (&*guide, 0), system, scratch, systems, request, progress)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what is searched, by what, and with what")]
+    /// Searches by a guide, beside which so many bytes are kept for another one.
+    fn follow<S: System, W: System>(
+        &mut self,
+        wanted: &Guide,
+        (guide, kept): (&dyn spinward_guide::Guide, u64),
+        system: &S,
+        scratch: &mut S::Scratch,
+        systems: Systems<'_, W>,
+        request: &Request,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(Outcome, Option<Lost>), Error> {
+        let algorithm = self.method.algorithm;
         if guide.remembers() && matches!(algorithm, Algorithm::Ida(_) | Algorithm::PartialIda(..)) {
             return Err(Error::Usage(format!(
                 "by the guide '{wanted}' the search 'ida' would never end: what was seen before seems farther each time; \
                  use it with --search astar or greedy"
             )));
         }
-        guide.notes().iter().for_each(|note| self.note(note.clone()));
-        let directed = Directed { guide: &*guide, bound: None };
+        let directed = Directed { guide, bound: None };
         let reduced = &Reduced(system);
-        let mut lost = None;
+        let (mut lost, mut another) = (None, Another::default());
         let (outcome, range) = match algorithm {
             Algorithm::Beam(width) => beam(reduced, scratch, request, width, directed, progress),
             Algorithm::Hill => hill(reduced, scratch, request, directed, progress),
@@ -70,17 +102,20 @@ impl Running<'_> {
             }
             _ => by_length(
                 algorithm,
-                (&wanted, &*guide),
+                (wanted, guide, kept),
                 system,
                 scratch,
                 systems,
                 request,
                 self.disk.as_mut(),
+                &mut another,
                 progress,
             )?,
         };
+        self.statistics.seconds.guide += another.seconds;
         let outcome = self.check_disk(outcome)?;
         self.note_range(range);
+        guide.notes().iter().chain(&another.notes).for_each(|note| self.note(note.clone()));
         let left = outcome.counts.states.saturating_sub(outcome.counts.expanded);
         if guide.rules_out() && outcome.is_complete() && left > 0 {
             self.ruled_out = true;
@@ -143,19 +178,27 @@ impl Running<'_> {
 pub(super) fn patience(limits: &Limits) -> Patience<'_> {
     let until = limits.time.and_then(|time| Instant::now().checked_add(time));
     let memory = limits.memory.map(|bytes| (own_memory as fn() -> u64, own_memory() + bytes / 2));
-    Patience { stop: Some(&limits.stop), until, memory }
+    Patience { stop: Some(&limits.stop), until, memory, meter: None }
+}
+
+/// What a guide cost and told that was made for the whole of a system.
+#[derive(Default)]
+struct Another {
+    seconds: f64,
+    notes: Vec<String>,
 }
 
 #[expect(clippy::too_many_arguments, reason = "what is searched, by what, and with what")]
 /// Searches in a way that can see to it that runs are shortest ones, if need be among all moves and states.
 fn by_length<S: System, W: System>(
     algorithm: Algorithm,
-    (wanted, guide): (&Guide, &dyn spinward_guide::Guide),
+    (wanted, guide, kept): (&Guide, &dyn spinward_guide::Guide, u64),
     system: &S,
     scratch: &mut S::Scratch,
     Systems { whole, less, reduces, subject, whole_subject }: Systems<'_, W>,
     request: &Request,
     disk: Option<&mut Disk>,
+    another: &mut Another,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Outcome, Range), Error> {
     let sure: Guide = SURE.parse()?;
@@ -171,40 +214,71 @@ fn by_length<S: System, W: System>(
             _ => best_first(system, scratch, request, rank(algorithm), directed, progress),
         });
     }
-    let whole_guide =
-        Later::new(|| wanted.build(&whole_subject).or_else(|_| sure.build(&whole_subject)));
     let whole_bound = sure.build(&whole_subject)?;
-    let of_whole = (whole, Directed { guide: &whole_guide, bound: Some(&*whole_bound) });
     let (of_less, of_reduced) = ((system, directed), (&Reduced(system), directed));
-    Ok(match algorithm {
-        _ if let Some(disk) = disk => {
-            let (request, stages) = (&disk.request(request)?, &mut disk.stages);
-            match reduces {
-                true => external_of_less(of_reduced, of_whole, scratch, request, stages, progress),
-                false => external_of_less(of_less, of_whole, scratch, request, stages, progress),
+    let search = |whole_guide: &dyn spinward_guide::Guide| {
+        let of_whole = (whole, Directed { guide: whole_guide, bound: Some(&*whole_bound) });
+        Ok(match algorithm {
+            _ if let Some(disk) = disk => {
+                let (request, stages) = (&disk.request(request)?, &mut disk.stages);
+                match reduces {
+                    true => {
+                        external_of_less(of_reduced, of_whole, scratch, request, stages, progress)
+                    }
+                    false => {
+                        external_of_less(of_less, of_whole, scratch, request, stages, progress)
+                    }
+                }
             }
-        }
-        Algorithm::Ida(weight) if reduces => {
-            ida_of_less(of_reduced, of_whole, scratch, request, weight, progress)
-        }
-        Algorithm::Ida(weight) => {
-            ida_of_less(of_less, of_whole, scratch, request, weight, progress)
-        }
-        _ if reduces => {
-            let rank = rank(algorithm);
-            best_first_of_less(of_reduced, of_whole, scratch, request, rank, progress)
-        }
-        _ => {
-            let rank = rank(algorithm);
-            best_first_of_less(of_less, of_whole, scratch, request, rank, progress)
-        }
-    })
+            Algorithm::Ida(weight) if reduces => {
+                ida_of_less(of_reduced, of_whole, scratch, request, weight, progress)
+            }
+            Algorithm::Ida(weight) => {
+                ida_of_less(of_less, of_whole, scratch, request, weight, progress)
+            }
+            _ if reduces => {
+                let rank = rank(algorithm);
+                best_first_of_less(of_reduced, of_whole, scratch, request, rank, progress)
+            }
+            _ => {
+                let rank = rank(algorithm);
+                best_first_of_less(of_less, of_whole, scratch, request, rank, progress)
+            }
+        })
+    };
+    if wanted.grows() && may_grow(algorithm) {
+        return wanted.grow(&whole_subject, Begin::WhenAsked, kept, |guide| {
+            let found = search(guide);
+            let notes = spinward_guide::Guide::notes(guide).to_vec();
+            *another = Another { seconds: guide.elapsed().as_secs_f64(), notes };
+            found
+        })?;
+    }
+    let later = Later::new(|| wanted.build(&whole_subject).or_else(|_| sure.build(&whole_subject)));
+    let found = search(&later);
+    if let Some((guide, seconds)) = later.made.get() {
+        *another = Another { seconds: *seconds, notes: guide.notes().to_vec() };
+    }
+    found
 }
+
+/// Whether a search gets by without its guide at first. One that goes by estimates more than by lengths would be led astray.
+fn may_grow(algorithm: Algorithm) -> bool {
+    match algorithm {
+        Algorithm::BestFirst(_, rank) => rank == Rank::Length(1.0),
+        Algorithm::Ida(_) | Algorithm::PartialIda(..) => true,
+        _ => false,
+    }
+}
+
+/// Bytes that a guide may take, at most, that is made while the search goes on.
+const GROWTH_BYTES: u64 = 128 << 20;
 
 /// A guide that is made when it is needed.
 struct Later<'s, F> {
     make: F,
-    made: OnceLock<Box<dyn spinward_guide::Guide + 's>>,
+    /// How many seconds that took, too.
+    made: OnceLock<(Box<dyn spinward_guide::Guide + 's>, f64)>,
 }
 
 impl<'s, F> Later<'s, F>
@@ -216,7 +290,12 @@ where
     }
 
     fn guide(&self) -> &dyn spinward_guide::Guide {
-        &**self.made.get_or_init(|| (self.make)().unwrap_or_else(|_| Box::new(Unguided)))
+        let make = || {
+            let begun = Instant::now();
+            let guide = (self.make)().unwrap_or_else(|_| Box::new(Unguided));
+            (guide, begun.elapsed().as_secs_f64())
+        };
+        &*self.made.get_or_init(make).0
     }
 }
 

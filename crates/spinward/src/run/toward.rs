@@ -27,8 +27,8 @@ use spinward_trail::replay;
 
 use super::Running;
 use super::directed::SURE;
-use crate::Error;
 use crate::options::{Guide, Search};
+use crate::{Error, memory};
 
 /// How the searches go towards the end of a run that is known.
 const TOWARD: [&str; 2] = ["hamming", "fsm-sum=trail"];
@@ -222,7 +222,7 @@ impl Running<'_> {
         if found.shortest || found.cycle.is_some() {
             return Ok(found);
         }
-        let mut request = self.request(*budget);
+        let mut request = self.request(memory::for_more(self.allowed, *budget));
         request.limits.max_states = Some(*effort);
         let Shortened { found, memory, .. } = shortened(machine, found, &request, progress)?;
         let peak = &mut self.statistics.peak_memory;
