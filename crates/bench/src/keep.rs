@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::auto::{self, AutoResults};
 use crate::csv;
 use crate::disk::{self, DiskResults};
 use crate::ltl::{self, LtlResults};
@@ -65,6 +66,15 @@ impl Folder {
         let lines: String = results.rows.iter().map(csv::result).collect();
         fs::write(self.path.join("results.csv"), csv::RESULTS.to_owned() + &lines)?;
         fs::write(self.path.join("plot.svg"), plot(results))?;
+        Ok(text)
+    }
+
+    /// Keeps the results on the default search: the table, which it gives, and CSV.
+    pub fn finish_auto(&self, results: &AutoResults) -> io::Result<String> {
+        let text = auto::table(results);
+        fs::write(self.path.join("table.txt"), &text)?;
+        let lines: String = results.rows.iter().map(auto::result).collect();
+        fs::write(self.path.join("results.csv"), auto::RESULTS.to_owned() + &lines)?;
         Ok(text)
     }
 

@@ -4,6 +4,7 @@
 //! time, in turn and in rounds. [`Results`] compares the medians: the time from the source to the
 //! verdict, states in a CPU second, bytes a state. [`run_ltl`] takes an [`LtlPlan`] and does the same with
 //! each temporal property of the models: [`LtlResults`] compares CPU time, verdicts and lengths of runs.
+//! [`run_auto`] takes an [`AutoPlan`] and compares our default search with every other one of ours.
 //! [`Folder`] keeps a run with its date and machine.
 //!
 //! | question | where |
@@ -12,12 +13,14 @@
 //! | How is SPIN run, how we, how Stateright? | `spin.rs`, `ours.rs`, `stateright.rs` |
 //! | What of temporal properties? | `ltl.rs` |
 //! | What of states on disk? | `disk.rs` |
+//! | What does it cost to leave the search open? | `auto.rs` |
 //! | How is a job measured? | `process.rs`, `usage.rs` |
 //! | What is compared? | `measure.rs`, `results.rs`, `stats.rs` |
 //! | How is it shown and kept? | `table.rs`, `csv.rs`, `plot.rs`, `keep.rs` |
 //!
 //! *Invariant:* a job that gives no figures is told with the reason, never left out.
 
+mod auto;
 mod csv;
 mod disk;
 mod keep;
@@ -38,6 +41,7 @@ mod table;
 mod tools;
 mod usage;
 
+pub use auto::{AutoPlan, AutoResults, AutoRow, run_auto};
 pub use disk::{DiskPlan, DiskResults, DiskRow, WAYS, run_disk};
 pub use keep::Folder;
 pub use ltl::{LtlPlan, LtlResults, LtlRow, Verdict, run_ltl};

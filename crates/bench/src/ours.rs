@@ -12,6 +12,9 @@ use crate::process::{Finished, Limits};
 const PLAIN: [&str; 8] =
     ["check", "--optimize", "none", "--por", "off", "--safety", "--errors", "0"];
 
+/// What a check is told that ends with the first error.
+const FIRST_ERROR: [&str; 2] = ["check", "--safety"];
+
 /// Our program with options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -77,16 +80,28 @@ struct Statistics {
     peak_memory: u64,
     #[serde(default)]
     disk_bytes: u64,
+    #[serde(default)]
+    seconds: Seconds,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Seconds {
+    decided: f64,
+    total: f64,
 }
 
 /// A check that came to an answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// Its figures.
     pub measured: Measured,
     /// In a word.
     pub verdict: String,
-    /// The steps of the run to the nearest error, if it is sure that none is shorter.
+    /// CPU seconds until the verdict was certain.
+    pub decided: f64,
+    /// The steps of the run to the nearest error.
+    pub steps: Option<u64>,
+    /// The same, if it is sure that none is shorter.
     pub shortest: Option<u64>,
     /// The most bytes in memory, as it tells.
     pub peak_memory: u64,
@@ -102,15 +117,43 @@ pub fn check(
     model: &str,
     limits: Limits<'_>,
 ) -> Result<Checked, String> {
+    ask(program, &PLAIN, variant, dir, model, limits)
+}
+
+/// The same, with all that our program leaves out if nothing else is said, and until the first error.
+pub fn first_error(
+    program: &Path,
+    variant: &Variant,
+    dir: &Path,
+    model: &str,
+    limits: Limits<'_>,
+) -> Result<Checked, String> {
+    ask(program, &FIRST_ERROR, variant, dir, model, limits)
+}
+
+fn ask(
+    program: &Path,
+    what: &[&str],
+    variant: &Variant,
+    dir: &Path,
+    model: &str,
+    limits: Limits<'_>,
+) -> Result<Checked, String> {
     let mut command = Command::new(program);
-    command.args(PLAIN).args(["--format", "json", "--quiet", "--trail", "ours.trail"]);
+    command.args(what).args(["--format", "json", "--quiet", "--trail", "ours.trail"]);
     command.args(["--memory", &limits.memory.to_string()]);
     command.args(&variant.options).arg(model).current_dir(dir);
     let job = limits.run("spinward", &[0, 1, 3], &mut command)?;
     let answer = read(&job.stdout)?;
     let nearest = answer.errors.iter().min_by_key(|error| error.steps);
+    // What came afterwards took as much of a processor for a second as all else.
+    let Seconds { decided, total } = answer.statistics.seconds;
+    let elapsed = job.elapsed.as_secs_f64();
+    let share = 1.0 - ((total - decided) / elapsed).clamp(0.0, 1.0);
     Ok(Checked {
         measured: measured(&answer, &job),
+        decided: job.usage.cpu.as_secs_f64() * share,
+        steps: nearest.map(|error| error.steps),
         shortest: nearest.filter(|error| error.shortest).map(|error| error.steps),
         peak_memory: answer.statistics.peak_memory,
         disk_bytes: answer.statistics.disk_bytes,

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spinward_bench::{
-    DiskPlan, Folder, Job, LtlPlan, MODES, Machine, Mode, Pick, Plan, Stateright, Variant, WAYS,
-    Watch, missing_tools, mode, models,
+    AutoPlan, DiskPlan, Folder, Job, LtlPlan, MODES, Machine, Mode, Pick, Plan, Stateright,
+    Variant, WAYS, Watch, missing_tools, mode, models,
 };
 
 use crate::args::{count, seconds, size};
@@ -19,8 +19,8 @@ use crate::terminal::{self, EXIT_VIOLATED, Failure, print, say};
 const EXIT_INCOMPLETE: u8 = 3;
 /// How we search if nothing else is said: one thread, as SPIN does; with either exact store.
 const OURS: [&str; 2] = ["--threads 1", "--threads 1 --store tree"];
-/// How we check temporal properties if nothing else is said: one thread, as SPIN does.
-const OURS_LTL: [&str; 1] = ["--threads 1"];
+/// How we check temporal properties, and what all searches are told beside the default one: one thread, as SPIN does.
+const ONE_THREAD: [&str; 1] = ["--threads 1"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,6 +31,7 @@ Examples:
   spinward bench --stateright
   spinward bench --ltl --rounds 1 models
   spinward bench --disk --rounds 1 models
+  spinward bench --auto --time 20 models
 
 Modes of SPIN:
 ";
@@ -52,8 +53,12 @@ Modes of SPIN:
 /// with a tenth of that memory and its states on disk. Verdicts, states and shortest runs must be the same.
 /// SPIN is not needed.
 ///
+/// With --auto each model is checked until the first error by the default search, and by each single one that it might
+/// have been left to: breadth first, A*, a sweep, depth first, greedy by each of ten guides. Compared are CPU seconds until
+/// the verdict is certain, with those of the best, and the steps of the run with the shortest of all. SPIN is not needed.
+///
 /// The run is kept in a folder: table.txt, jobs.csv, machine.json, without --disk results.csv, and without
-/// --ltl too plot.svg.
+/// --ltl and --auto too plot.svg.
 ///
 /// Exit codes: 0; 1 if counts or verdicts are unequal; 2 for mistakes and missing programs; 3 if interrupted.
 #[derive(Debug, clap::Args)]
@@ -78,6 +83,14 @@ pub struct Args {
     )]
     disk: bool,
 
+    /// Measure what it costs to leave the search open
+    #[arg(
+        long,
+        conflicts_with_all = ["disk", "ltl", "modes", "stateright", "largest", "min_states", "finish_within"],
+        help_heading = "What to compare"
+    )]
+    auto: bool,
+
     /// How SPIN searches, apart by commas; models are picked by the first
     #[arg(
         long, value_name = "MODES", value_delimiter = ',', value_parser = mode_of_name,
@@ -85,8 +98,8 @@ pub struct Args {
     )]
     modes: Vec<&'static Mode>,
 
-    /// Options of a check, apart by blanks; may repeat [default: '--threads 1' and, without --ltl,
-    /// '--threads 1 --store tree'; with --disk breadth-first search and A* with three guides]
+    /// Options of a check, apart by blanks; may repeat [default: '--threads 1' and, without --ltl
+    /// and --auto, '--threads 1 --store tree'; with --disk breadth-first search and A* with three guides]
     #[arg(
         long,
         value_name = "OPTIONS",
@@ -191,6 +204,7 @@ enum Measure {
     Safety(Plan),
     Ltl(LtlPlan),
     Disk(DiskPlan),
+    Auto(AutoPlan),
 }
 
 /// What came out, as far as the command tells it.
@@ -228,13 +242,20 @@ impl Measure {
                 let (differences, interrupted) = (results.differences(), results.interrupted);
                 Ok(Outcome { table, differences, interrupted })
             }
+            Self::Auto(plan) => {
+                let results = spinward_bench::run_auto(plan, &stop, watcher);
+                watcher.clear();
+                let table = watcher.folder.finish_auto(&results)?;
+                let (differences, interrupted) = (results.differences(), results.interrupted);
+                Ok(Outcome { table, differences, interrupted })
+            }
         }
     }
 }
 
 fn plan(args: &Args) -> Result<Measure, Failure> {
     let missing = missing_tools(&["spin", "gcc"]);
-    if !missing.is_empty() && !args.disk {
+    if !missing.is_empty() && !args.disk && !args.auto {
         return Err(Failure::usage(format!(
             "nothing to compare with: {} not installed (on Debian and Ubuntu: apt-get install spin gcc)",
             match missing.as_slice() {
@@ -269,7 +290,7 @@ fn plan(args: &Args) -> Result<Measure, Failure> {
         .map_err(|problem| Failure::internal(format!("cannot find myself: {problem}")))?;
     let ours: Vec<Variant> = match args.ours.as_slice() {
         [] if args.disk => WAYS.map(Variant::new).to_vec(),
-        [] if args.ltl => OURS_LTL.map(Variant::new).to_vec(),
+        [] if args.ltl || args.auto => ONE_THREAD.map(Variant::new).to_vec(),
         [] => OURS.map(Variant::new).to_vec(),
         given => given.iter().map(|options| Variant::new(options)).collect(),
     };
@@ -277,6 +298,10 @@ fn plan(args: &Args) -> Result<Measure, Failure> {
     if args.disk {
         let (models, ways) = (found, ours);
         return Ok(Measure::Disk(DiskPlan { models, ways, program, rounds, time, memory }));
+    }
+    if args.auto {
+        let (models, options) = (found, ours);
+        return Ok(Measure::Auto(AutoPlan { models, options, program, rounds, time, memory }));
     }
     if args.ltl {
         return Ok(Measure::Ltl(LtlPlan { models: found, ours, program, rounds, time, memory }));

@@ -138,6 +138,37 @@ fn temporal_properties_are_measured_one_by_one() {
 }
 
 #[test]
+fn the_search_that_is_left_open_is_measured_without_spin() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("some")).expect("a folder");
+    place.write("some/many.pml", MANY);
+    place.write("some/wrong.pml", "active proctype P() { x = 1 }\n");
+    fs::rename(place.path().join("deadlock.pml"), place.path().join("some/few.pml"))
+        .expect("moved");
+    let mut command = place.command(&["bench", "--auto", "--rounds", "2", "some"]);
+    let said = common::Said::new(&command.env("PATH", "").output().expect("it runs"));
+    let said = said.code(0).out("spinward check --threads 1 | with --search\n");
+    let said = said.out("2 models: ").out("Runs that are as short as the shortest: 1 of 1.\n");
+    let said = said.out("Skipped:\n  wrong.pml  --threads 1: spinward: exit code 2");
+
+    let run = only_run(&place.path().join("bench"));
+    let read = |name: &str| fs::read_to_string(run.join(name)).expect(name);
+    assert!(said.out.starts_with(&read("table.txt")), "{said:#?}");
+    let results = read("results.csv");
+    let rows: Vec<Vec<&str>> = results.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|it| *it == name).expect(name);
+    let verdicts: Vec<_> = rows[1..].iter().map(|row| [row[0], row[column("verdict")]]).collect();
+    assert_eq!(verdicts, [["few.pml", "violated"], ["many.pml", "verified"]], "{results}");
+    for row in &rows[1..] {
+        let number = |name: &str| row[column(name)].parse::<f64>().expect(name);
+        let ratio = number("cpu_seconds") / number("best_cpu_seconds");
+        assert!((number("cpu_seconds_ratio") / ratio - 1.0).abs() < 0.1, "{results}");
+    }
+    // A guide for messages fits neither, which is told there.
+    assert!(read("jobs.csv").contains("--search greedy --guide message"), "{}", read("jobs.csv"));
+}
+
+#[test]
 fn models_can_be_picked() {
     if !installed("spin") || !installed("gcc") {
         eprintln!("SPIN or gcc is not installed: nothing to compare with");
@@ -169,6 +200,7 @@ fn mistakes_are_told() {
         .code(2)
         .err("cannot use the models for Stateright");
     place.run(&["bench", "--ltl", "--modes", "bfs", "good.pml"]).code(2).err("cannot be used with");
+    place.run(&["bench", "--auto", "--disk", "good.pml"]).code(2).err("cannot be used with");
     fs::create_dir(place.path().join("empty")).expect("a folder");
     place.run(&["bench", "empty"]).code(2).err("no models there");
     assert!(!place.path().join("bench").exists(), "a mistake keeps no run");
