@@ -13,7 +13,7 @@ use clap::Args;
 use crate::conformance::differences;
 use crate::generate::{self, Class, Model, shrink};
 use crate::spin::{self, Compiler, Generated, Refusal};
-use crate::spinward::Spinward;
+use crate::spinward::{MISFIT, Spinward};
 use crate::{Tally, trails, workers};
 
 /// The name of a model's file in its temporary folder.
@@ -343,6 +343,7 @@ impl Bench {
             let (auto, _) = search("auto", "compiled")?;
             comparison.differences =
                 differences(&run, &[("dfs", &dfs), ("bfs", &bfs), ("auto", &auto)]);
+            comparison.differences.extend(self.ruled_out(spinward, dir, violated)?);
             comparison.outputs[1].1 = dfs_text;
             comparison.outputs[2].1 = bfs_text;
             if self.trails && violated && comparison.differences.is_empty() {
@@ -362,6 +363,20 @@ impl Bench {
             self.compare_claims(compiler, dir, &generated, &mut comparison)?;
         }
         Ok(Ok(comparison))
+    }
+
+    /// Whether an image of the model shows that nothing can go wrong, though something can, or the other way round.
+    fn ruled_out(&self, spinward: &Spinward, dir: &Path, violated: bool) -> Result<Option<String>> {
+        let options =
+            ["--safety", "--search", "astar", "--guide", "dpa(n=100)", "--shorten", "off"];
+        let (by_image, _) = spinward.check(dir, FILE, &options, LIMIT * 3)?;
+        Ok(match by_image {
+            Ok(answer) if (answer.verdict == "violated") == violated => None,
+            Ok(answer) if answer.verdict == "incomplete" => None,
+            Ok(answer) => Some(format!("by an image: {}", answer.verdict)),
+            Err(why) if why.contains(MISFIT) => None,
+            Err(why) => Some(format!("by an image: {why}")),
+        })
     }
 
     /// Compares whether the claim is violated; how often is not defined.

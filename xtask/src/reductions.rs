@@ -15,14 +15,11 @@ use crate::generate::crowd::crowd;
 use crate::generate::mutex::mutex;
 use crate::generate::race::{Race, race};
 use crate::random::{Sample, clock, same_nature};
-use crate::spinward::{AS_IT_STANDS, Answer, Checked, FoundError, Spinward};
+use crate::spinward::{AS_IT_STANDS, Answer, Checked, FoundError, MISFIT, Spinward};
 use crate::{Tally, workers};
 
 /// The name of a model's file in its temporary folder.
 const FILE: &str = "model.pml";
-
-/// What is said of a guide that is of no use for a model.
-const MISFIT: &str = "does not fit";
 
 /// Models with more states than this are skipped.
 const STATES: &str = "100000";
@@ -273,6 +270,7 @@ fn searches(seed: u64, has_invariant: bool) -> Vec<Way> {
     let images = ["dpa", "dpa(n=10)", "pdb(n=100)", "max(dpa,fsm)"];
     let image = images[(seed / 6 % 4) as usize];
     searches.push(vec!["--search", directed[(seed % 3) as usize], "--guide", image]);
+    searches.push(vec!["--search", "astar", "--guide", image, "--por", "off"]);
     searches.push(vec!["--optimize", "none", "--por", "on", "--search", order(seed)]);
     searches.push(vec!["--optimize", "full", "--por", "off", "--search", order(seed / 3)]);
     let all = searches.into_iter().map(|options| Way { asked: Asked::All, options });

@@ -12,6 +12,9 @@ use crate::process::{self, Ended};
 /// Options for which no state is left out.
 pub const AS_IT_STANDS: [&str; 4] = ["--optimize", "none", "--por", "off"];
 
+/// What is said of a guide that is of no use for a model.
+pub const MISFIT: &str = "does not fit";
+
 /// The checker's program.
 #[derive(Clone, Debug)]
 pub struct Spinward {

@@ -56,11 +56,11 @@ impl Patience<'_> {
         if self.meter.is_some_and(Meter::is_over) {
             return Some(NOT_NEEDED);
         }
-        if self.stop.is_some_and(|stop| stop.is_told()) {
-            return Some("it was interrupted");
-        }
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return Some("it takes more time than there is");
+        }
+        if self.stop.is_some_and(|stop| stop.is_told()) {
+            return Some("it was interrupted");
         }
         (self.room() == 0).then_some(MEMORY)
     }

@@ -250,6 +250,40 @@ fn promises_are_kept_where_it_is_difficult() {
 }
 
 #[test]
+fn mistakes_that_nobody_asked_about_are_not_ruled_out() {
+    let models = [
+        // Two statements of who must not have a choice.
+        "byte x; active D_proctype P() { do :: x == 0 -> x = 1 :: x < 1 -> x = 2 :: else -> break od; skip }",
+        // What is sent and received where the values, or the channels, are not kept track of.
+        "byte x; int big; chan q = [2] of { int };
+         active proctype P() { do :: big < 300 -> big++ :: break od; q!big; q?big; if :: q!(10 / x) :: skip fi }",
+        "byte x = 7, z; byte a[3]; chan q = [2] of { byte };
+         proctype P() { chan c = [1] of { byte }; z = 1 }
+         active proctype Q() { byte v; if :: run P() :: z = 3 fi; q!1; if :: q?eval(a[x]) :: q?v fi }",
+        "byte x, z; int big; chan q = [2] of { int, byte };
+         proctype P() { chan c = [1] of { byte }; z = 1 }
+         active proctype Q() { if :: run P() :: z = 3 fi; q!1 }",
+        // Values that are handed over, and not kept track of.
+        "byte x, sink; int big; proctype P(int a) { sink = 1; (a == 77) }
+         active proctype Q() { do :: big < 300 -> big = big + 7 :: break od; if :: run P(big) :: run P(10 / x) fi }",
+        // Channels without end.
+        "byte z; proctype P() { chan c[100] = [1] of { byte }; z = 1; (z == 7) }
+         init { if :: z = 1 :: z = 2 fi; run P(); run P(); run P(); z = 2 }",
+        // A rendezvous that an indivisible sequence cannot wait for.
+        "chan c = [0] of { byte }; byte z; active proctype P() { d_step { c!1; z = 1 } } active proctype Q() { c?_ }",
+        // Elements of a variable of somebody whose number is not known.
+        "byte x = 5, z; int who; active proctype P() { byte a[3]; z = 1; (z == 9) }
+         active proctype Q() { do :: who < 300 -> who++ :: break od; who = who * 0; if :: P[who]:a[x] > 0 -> z = 2 :: z = 3 fi }",
+    ];
+    for (number, text) in models.into_iter().enumerate() {
+        let path = PathBuf::from(format!("model {number}"));
+        for conditions in [&[][..], &["_nr_pr < 200"]] {
+            check(&path, text, conditions).unwrap_or_else(|| panic!("{text} is too large"));
+        }
+    }
+}
+
+#[test]
 fn promises_are_kept_for_formulas() {
     let text = "byte x; chan c = [2] of { bit };
         active proctype P() { do :: x < 5 -> x++ :: x > 3 -> c!1; x = 0 od }

@@ -91,7 +91,9 @@ impl Parts {
             let found = Explorer::new(&mut know, &look, !before.is_empty(), &mut work);
             match found.parts(subject) {
                 Ok((system, views)) => {
-                    let harmless = know.harmless && !options.exclusive;
+                    // Whoever is not alone in what he claims to use alone goes wrong, too.
+                    let claimed = options.exclusive && !program.exclusive.claims().is_empty();
+                    let harmless = know.harmless && !claimed;
                     return Ok(Self { system, views, harmless, before });
                 }
                 Err(_) => {

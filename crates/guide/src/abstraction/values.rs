@@ -312,6 +312,10 @@ impl Walk<'_, '_> {
     }
 
     fn remote_variable(&mut self, body: BodyId, pid: Option<&Expr>, place: &Place) -> Value {
+        if !place.indexes.is_empty() {
+            // Its indexes are looked at only where it is known who is meant.
+            self.mistake();
+        }
         let Some(process) = self.remote(body, pid)? else {
             return Ok(None);
         };

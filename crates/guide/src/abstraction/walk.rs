@@ -19,8 +19,9 @@ use spinward_program::touches::each_step;
 
 use super::knowledge::{Channel, Choices, Kind, Knowledge, Local, Message, Op, Site, Stop, Way};
 
-/// With so many processes there may be no room for another one.
+/// With so many processes there may be no room for another one, nor if it has more bytes of variables.
 const MANY: usize = 200;
+const LARGE: usize = 1 << 16;
 
 /// Steps of a `d_step`.
 const MAX_STEPS: usize = 4096;
@@ -72,7 +73,13 @@ impl<'k, 'p> Walk<'k, 'p> {
     /// A way of a transition.
     pub fn take(mut self, transition: &'p Transition) -> Result<Way, Stop> {
         let program = self.know.program;
-        if let Some(provided) = &program.automaton(transition.body).provided {
+        let automaton = program.automaton(transition.body);
+        if automaton.deterministic && automaton.state(transition.from).transition_ids().count() > 1
+        {
+            // Two of them may be possible at once.
+            self.mistake();
+        }
+        if let Some(provided) = &automaton.provided {
             match self.eval(provided)? {
                 Some(0) => return Err(Stop::Impossible),
                 Some(_) => {}
@@ -357,7 +364,12 @@ impl<'k, 'p> Walk<'k, 'p> {
                     };
                 }
             }
-            Action::Run { result, body, args, .. } => self.create(*body, args, result.as_ref())?,
+            Action::Run { result, body, args, priority } => {
+                if priority.is_some() {
+                    self.mistake();
+                }
+                self.create(*body, args, result.as_ref())?;
+            }
             Action::Send { channel, sorted, args } => return self.send(channel, *sorted, args),
             Action::Receive { channel, random, keep, args } => {
                 return self.receive(channel, *random, *keep, args);
@@ -409,7 +421,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             };
             let way = self.act(inner)?;
             self.know.spend(STEP_MOVES)?;
-            if step == 0 {
+            if step == 0 && !matches!(way, Kind::Offer(..)) {
                 kind = way;
             } else if way != Kind::Alone {
                 return Err(self.mistake());
@@ -451,7 +463,24 @@ impl<'k, 'p> Walk<'k, 'p> {
         let found = self.channel(channel)?;
         match found.filter(|it| !self.know.channels[*it].lost) {
             Some(channel) => self.offer(channel, sorted, args),
-            None => Ok(Kind::Alone),
+            None => {
+                self.unseen(found, args.len(), args);
+                Ok(Kind::Alone)
+            }
+        }
+    }
+
+    /// That a message goes through a channel that nobody keeps track of: what may go wrong then is not looked at more closely.
+    fn unseen<'e>(
+        &mut self,
+        channel: Option<usize>,
+        count: usize,
+        asked: impl IntoIterator<Item = &'e Expr>,
+    ) {
+        let kind = channel.map(|it| &self.know.channels[it].kind);
+        let fits = kind.is_some_and(|it| it.capacity > 0 && it.fields.len() == count);
+        if !fits || !asked.into_iter().all(is_harmless) {
+            self.mistake();
         }
     }
 
@@ -472,6 +501,10 @@ impl<'k, 'p> Walk<'k, 'p> {
                     };
                     is_exact &= value == field.scalar.truncate(value);
                     field.scalar.truncate(value)
+                }
+                Some(arg) if !is_harmless(arg) => {
+                    self.mistake();
+                    0
                 }
                 _ => 0,
             });
@@ -498,6 +531,11 @@ impl<'k, 'p> Walk<'k, 'p> {
     ) -> Result<Kind, Stop> {
         let found = self.channel(channel)?;
         let Some(channel) = found.filter(|it| !self.know.channels[*it].lost) else {
+            let asked = args.iter().filter_map(|arg| match arg {
+                ReceiveArg::Match(value) => Some(value),
+                ReceiveArg::Store(_) | ReceiveArg::Ignore => None,
+            });
+            self.unseen(found, args.len(), asked);
             self.store(args, None)?;
             return Ok(Kind::Alone);
         };
@@ -551,10 +589,13 @@ impl<'k, 'p> Walk<'k, 'p> {
                 let value = self.eval(arg)?;
                 let value = value.ok_or_else(|| self.know.lose_local(body, place.offset))?;
                 values[index] = place.scalar.truncate(value);
+            } else if !is_harmless(arg) {
+                self.mistake();
             }
         }
         self.creates = true;
-        if self.know.processes.len() > MANY {
+        let bytes = automaton.locals.bytes as usize;
+        if self.know.processes.len() > MANY || bytes > LARGE {
             self.mistake();
         }
         // How many there may be is found later: by then a place for one more is enough.
@@ -578,7 +619,11 @@ impl<'k, 'p> Walk<'k, 'p> {
                 InitStep::NewChannel(..) if !self.know.loose => {
                     return Err(self.know.lose_channels());
                 }
-                InitStep::NewChannel(place, _) => self.set(place, None)?,
+                InitStep::NewChannel(place, _) => {
+                    // There may be too many.
+                    self.mistake();
+                    self.set(place, None)?;
+                }
             }
         }
         self.reset(&automaton.resets);
