@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use spinward_store::{forget_code, trim};
+use spinward_store::{forget_code, keep_little, trim};
 
 /// What a check uses if nobody says otherwise: 80% of what is free.
 pub fn default_budget() -> u64 {
@@ -15,8 +15,14 @@ fn reserve(allowed: u64) -> u64 {
     (7 << 20).min(allowed / 3)
 }
 
+/// Where less is allowed, what the allocator keeps of what was freed is too large a part of it.
+const LITTLE: u64 = 1 << 30;
+
 /// Bytes for a search, of those allowed, beside what the program itself uses.
 pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
+    if allowed < LITTLE {
+        keep_little();
+    }
     // The allocator needs some room too: between large keys of many sizes it leaves gaps.
     allowed.saturating_sub(own + reserve(allowed)) / 16 * 15
 }

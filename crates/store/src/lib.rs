@@ -52,7 +52,7 @@ pub use packets::{Changed, Packets};
 pub use packing::{Learner, Live, Packing};
 pub use satellites::{Bytes, Flags, Numbers};
 pub use tree::{Parts, Tree};
-pub use zeroed::{Apart, apart, forget_code, trim};
+pub use zeroed::{Apart, apart, forget_code, keep_little, trim};
 
 /// The number of a state: dense from 0, in the order of insertion.
 pub type Id = u32;

@@ -373,6 +373,21 @@ fn range_of(text: &str) -> Option<(usize, usize)> {
     Some((start?, end?.checked_sub(start?)?))
 }
 
+/// Has the allocator keep no more than this of what a thread has freed. Left to itself it keeps up to 64 MB for each, and
+/// [`trim`] takes it from the first thread only.
+#[cfg_attr(not(target_env = "gnu"), allow(dead_code, reason = "only glibc is told"))]
+const KEPT_BY_ALLOCATOR: i32 = 1 << 20;
+
+/// Has the allocator give back at once what is freed in large pieces. That costs time, and is for who has little memory.
+pub fn keep_little() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    // SAFETY: only sets when memory that is free is given back.
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT_BY_ALLOCATOR);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT_BY_ALLOCATOR);
+    }
+}
+
 /// Gives memory that was freed back to the system, which the allocator may keep for itself.
 pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
