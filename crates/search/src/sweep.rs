@@ -200,7 +200,12 @@ pub fn sweep<S: System, W: System>(
             // A shortest run is what was asked for, however long it takes.
             let bounded = !request.shortest || answered != Answered::BreadthFirst;
             request.limits.max_states = bounded.then_some(states);
-            let end = time.map(|time| time.max(met + GRACE.max(AGAIN * met).min(MOST_GRACE)));
+            // Who has a run already needs no more time than there is.
+            let grace = match scouts.as_ref().and_then(Scouts::known) {
+                Some(_) => Duration::ZERO,
+                None => GRACE.max(AGAIN * met).min(MOST_GRACE),
+            };
+            let end = time.map(|time| time.max(met + grace));
             request.limits.time = end.map(|end| end.saturating_sub(begun.elapsed()));
             let outcome = match answered {
                 Answered::BreadthFirst => {

@@ -10,7 +10,7 @@
 //! fifteen times as long, besides what short looks take at least: some milliseconds. Others that sweep wait meanwhile. So there
 //! must be as many times as many states for each turn as there are threads.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use spinward_guide::Guide;
 use spinward_machine::System;
@@ -177,7 +177,8 @@ impl<'s, 'g, S: System> Scouts<'s, 'g, S> {
             short = look.is_some_and(|look| self.take(Scout::DepthFirst, look));
         } else if let Some(more @ 1..) = seen.checked_sub(DEPTH_AFTER) {
             let states = more / DEPTH_SHARE;
-            short = self.go_deeper(scratch, request, states, memory, progress).is_err();
+            let deeper = self.go_deeper(scratch, request, states, memory, progress);
+            short = deeper == Err(Limit::Memory);
         }
         if self.found.is_none() && free() >= least && seen >= self.turns.guided_at {
             self.turns.guided_at = self.turns.guided_at.saturating_mul(2);
@@ -280,10 +281,13 @@ impl<'s, 'g, S: System> Scouts<'s, 'g, S> {
         let memory = Memory::new(request.limits.memory);
         while self.found.is_none() {
             let next = next_turn(self.turns.seen);
-            if !goes_on(self, next) {
+            let request = request.later(begun.elapsed());
+            let is_over =
+                request.limits.stop.is_told() || request.limits.time == Some(Duration::ZERO);
+            if is_over || !goes_on(self, next) {
                 break;
             }
-            self.take_turn(scratch, &request.later(begun.elapsed()), next, &memory, progress);
+            self.take_turn(scratch, &request, next, &memory, progress);
         }
         self.leave();
     }
