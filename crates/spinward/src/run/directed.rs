@@ -49,13 +49,10 @@ impl Running<'_> {
         if wanted.grows() && may_grow(self.method.algorithm) {
             let most = request.limits.memory.map_or(u64::MAX, |bytes| GROWTH_BYTES.min(bytes / 8));
             return wanted.grow(&subject, Begin::Now, most, |guide| {
-                let taken = taken();
-                // One that is there needs no more. Another one, for the whole system, may take somewhat more than it did.
-                let kept = if guide.goes_on() { most } else { most.min(2 * taken) };
-                let (is_limited, makes_another) = (request.limits.memory.is_some(), systems.less);
-                let keeps = is_limited && (guide.goes_on() || makes_another);
-                let request = &less(taken + if keeps { kept } else { 0 });
-                let by = (guide as &dyn spinward_guide::Guide, kept);
+                // One that is there needs no more, but another one, for the whole system, does.
+                let keeps = guide.goes_on() || systems.less;
+                let request = &less(taken() + if keeps { most } else { 0 });
+                let by = (guide as &dyn spinward_guide::Guide, most);
                 let found = self.follow(&wanted, by, system, scratch, systems, request, progress);
                 self.statistics.seconds.guide += guide.elapsed().as_secs_f64();
                 found
@@ -169,6 +166,10 @@ impl Running<'_> {
     }
 
     pub(super) fn note_range(&mut self, range: Range) {
+        if range.least > range.most {
+            // All that was met is ruled out.
+            return;
+        }
         let all = self.statistics.estimates.get_or_insert([range.least, range.most]);
         *all = [all[0].min(range.least), all[1].max(range.most)];
     }
