@@ -19,6 +19,7 @@ mod image;
 mod knowledge;
 mod labels;
 mod merge;
+mod numbers;
 pub mod order;
 mod parts;
 pub mod shrink;
@@ -29,8 +30,8 @@ mod walk;
 use collapse::{collapse, collapse_within};
 pub use image::Image;
 use image::Tables;
-pub use knowledge::Local;
 use merge::{NOWHERE, merge};
+use labels::Kinds;
 use order::Order;
 use shrink::{Refine, quotient, shrink};
 use system::{Part, System};
@@ -69,7 +70,7 @@ const PAIRS: [u64; 3] = [1 << 18, 1 << 4, 1 << 24];
 const MOVES: [u64; 3] = [1 << 20, 1 << 6, 1 << 25];
 
 /// What it takes to look at a label of a part, besides its moves, in moves of parts.
-const LABEL_MOVES: u64 = 16;
+const LABEL_MOVES: u64 = 4;
 
 /// Bytes of a move while parts are merged, about: it is found, sorted, and kept by label and by state.
 const MOVE_BYTES: u64 = 48;
@@ -132,10 +133,11 @@ impl Abstraction {
         // Pairs that do not fit, ever, and as they are.
         let (mut barred, mut apart) = (FxHashSet::default(), FxHashSet::default());
         let max_pairs = most(PAIRS, plan.states);
+        let mut kinds = Kinds::default();
         for part in 0..leaves {
             patience.spend(all_moves(&parts));
             if patience.over().is_none() {
-                labels::reduce(&mut parts, part, costs);
+                labels::reduce(&mut parts, part, costs, &mut kinds);
             }
         }
         let mut tries = 0;
@@ -208,7 +210,7 @@ impl Abstraction {
                     numbers[a] = leaves + merged.len() - 1;
                     parts[a] = Some(small);
                     parts[b] = None;
-                    labels::reduce(&mut parts, a, costs);
+                    labels::reduce(&mut parts, a, costs, &mut kinds);
                 }
                 None if close.is_some() => {
                     apart.extend([(numbers[a], numbers[b]), (numbers[b], numbers[a])])
@@ -226,6 +228,7 @@ impl Abstraction {
                     merged.push(Merged { part: numbers[larger], with: None, table });
                     numbers[larger] = leaves + merged.len() - 1;
                     parts[larger] = Some(small);
+                    kinds.forget(larger);
                 }
             }
         }
