@@ -28,13 +28,15 @@ mod values;
 mod walk;
 
 use collapse::{collapse, collapse_within};
-pub use image::Image;
+pub use image::Apart;
 use image::Tables;
-use merge::{NOWHERE, merge};
 use labels::Kinds;
+use merge::{NOWHERE, merge};
 use order::Order;
 use shrink::{Refine, quotient, shrink};
 use system::{Part, System};
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -122,6 +124,11 @@ impl Abstraction {
             }
         }
         best.map_or_else(Self::default, |it| it.1)
+    }
+
+    /// Whether no distance has become smaller than it was in all parts together.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     /// Of those of its parts that are left. When patience is over, it ends with fewer that were merged.
@@ -279,6 +286,22 @@ impl Tables for Abstraction {
     fn uses(&self, part: usize) -> bool {
         self.merged.iter().any(|it| it.part == part || it.with.is_some_and(|it| it.0 == part))
             || self.ends.iter().any(|it| it.0 == part)
+    }
+}
+
+/// Several of the same system: the largest distance counts.
+impl Tables for Vec<Arc<Abstraction>> {
+    fn distance(&self, values: &mut Vec<u32>) -> u32 {
+        let parts = values.len();
+        let distances = self.iter().map(|it| {
+            values.truncate(parts);
+            it.distance(values)
+        });
+        distances.max().unwrap_or(0)
+    }
+
+    fn uses(&self, part: usize) -> bool {
+        self.iter().any(|it| it.uses(part))
     }
 }
 
