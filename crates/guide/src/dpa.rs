@@ -12,16 +12,20 @@
 //! *Cost*: made once, as far as a search allows ([`crate::growing`]). Then a look into a table for each two parts that were merged.
 
 use std::slice;
+use std::sync::Arc;
 
 use crate::abstraction::order::Order;
 use crate::abstraction::shrink::Refine;
-use crate::abstraction::{Abstraction, Image, Plan, bound};
-use crate::{Entry, Misfit};
+use crate::abstraction::{Abstraction, Apart, Plan, bound};
+use crate::{Entry, Guide, Misfit, Subject};
 
 const NAME: &str = "dpa";
 
 /// States of a part, if not said otherwise.
 const STATES: u32 = 1000;
+
+/// States of a part of the image that is there first. It takes a tenth of the time, and often tells nearly as much.
+const FEW: u32 = 100;
 
 const TAKES: &str =
     "n=STATES (2 or more), order=rank|given|small|outer, refine=near|far, budget=none";
@@ -35,8 +39,8 @@ pub const ENTRY: Entry = Entry {
     build: |subject, argument| {
         let (plan, order) = plan(argument.unwrap_or_default())?;
         let orders = order.as_ref().map_or(ORDERS, slice::from_ref);
-        Image::guide(subject, NAME, |system| {
-            Abstraction::new(&system, plan, orders, subject.patience)
+        Apart::guide(subject, NAME, |apart| {
+            apart.image(Abstraction::new(&apart.system, plan, orders, subject.patience))
         })
     },
 };
@@ -46,12 +50,34 @@ pub fn is_small(argument: &str) -> bool {
     !argument.contains("budget") && plan(argument).is_ok_and(|(plan, _)| plan.states <= STATES)
 }
 
+/// Makes it in two stages: an image that is small is told first; what comes then are both.
+pub fn in_stages<'m>(
+    subject: &Subject<'m>,
+    mut tell: impl FnMut(Box<dyn Guide + 'm>),
+) -> Result<Box<dyn Guide + 'm>, Misfit> {
+    Apart::guide(subject, NAME, |apart| {
+        let made = |plan, orders| {
+            Arc::new(Abstraction::new(&apart.system, plan, orders, subject.patience))
+        };
+        let small = made(Plan { states: FEW, ..USUAL }, &[Order::Rank]);
+        let first = apart.image(vec![Arc::clone(&small)]);
+        if small.is_exact() {
+            return first;
+        }
+        tell(first);
+        apart.image(vec![small, made(USUAL, ORDERS)])
+    })
+}
+
+/// What is asked for, if not said otherwise.
+const USUAL: Plan = Plan { states: STATES, order: Order::Rank, refine: Refine::Near, whole: false };
+
 /// In which orders parts are merged, if not said otherwise.
 const ORDERS: &[Order] = &[Order::Outer, Order::Rank];
 
 /// What is asked for, and in which order parts are to be merged, if that is said.
 fn plan(argument: &str) -> Result<(Plan, Option<Order>), Misfit> {
-    let mut plan = Plan { states: STATES, order: Order::Rank, refine: Refine::Near, whole: false };
+    let mut plan = USUAL;
     if argument.is_empty() {
         return Ok((plan, None));
     }

@@ -2,14 +2,16 @@
 //!
 //! To make an image of a model may take longer than the search that it is for. So it is made bit by bit: what a search has done
 //! allows for half as much work. Until the image is there, the search goes by `formula`, which takes no time to make; then by
-//! the larger of the two, and it ranks anew what waits. An image that is not finished, as time or memory came to an end, is not used.
+//! the larger of the two, and it ranks anew what waits. `dpa` is made in two stages, so that a small image is there long before
+//! the other; what a search that goes by it has done allows for less. An image that is not finished, as time or memory came to an
+//! end, is not used.
 //!
 //! *Properties*: admissible and consistent, as both are and their maximum is. Whether the image is there when a state is
 //! estimated depends on what the search has counted, and on no clock, unless time or memory ended the making: how much memory is in
 //! use is measured, and may differ from one run to the next.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -24,6 +26,12 @@ const FREE: u64 = 1 << 23;
 /// What each move that a search looks at allows for: up to half of the time that it takes. A search by the other guide looks at 1 to 8
 /// million of them in a second; where it is fast, images are not made fast either.
 const BY_MOVE: u64 = 12;
+
+/// The same where there is an image already: a larger one often tells little more.
+const BY_GUIDED_MOVE: u64 = 3;
+
+/// How often a guide is there, each time a better one, at most.
+const STAGES: usize = 2;
 
 /// The guide that a search goes by meanwhile.
 const MEANWHILE: &str = "formula";
@@ -45,14 +53,38 @@ pub struct Growing<'g, 'm> {
     meter: &'g Meter,
     is_consistent: bool,
     begun: Once,
-    /// One of the stages.
-    stage: AtomicU8,
+    /// [`ASLEEP`], or [`AWAKE`] and how many stages are gone by.
+    stage: AtomicUsize,
+    /// The moves of the search when it was last asked for more, and the work that they allowed for.
+    granted: Mutex<(u64, u64)>,
     nanoseconds: AtomicU64,
     notes: OnceLock<Vec<String>>,
 }
 
-/// What came of making a guide, when that is known.
-type Made<'m> = OnceLock<Result<Box<dyn Guide + 'm>, Unmade>>;
+/// What came of making a guide, as far as that is known.
+#[derive(Default)]
+struct Made<'m> {
+    stages: [OnceLock<Box<dyn Guide + 'm>>; STAGES],
+    /// Whether the last of them is there, or why there will be no more.
+    end: OnceLock<Result<(), Unmade>>,
+}
+
+impl<'m> Made<'m> {
+    /// How many stages are there.
+    fn count(&self) -> usize {
+        self.stages.iter().take_while(|it| it.get().is_some()).count()
+    }
+
+    fn add(&self, guide: Box<dyn Guide + 'm>) {
+        if let Some(next) = self.stages.get(self.count()) {
+            let _ = next.set(guide);
+        }
+    }
+
+    fn end(&self, how: Result<(), Unmade>) {
+        let _ = self.end.set(how);
+    }
+}
 
 /// Why there is no guide.
 enum Unmade {
@@ -61,10 +93,9 @@ enum Unmade {
     GivenUp(&'static str),
 }
 
-/// Nothing was asked yet; the other guide answers; both do.
-const ASLEEP: u8 = 0;
-const GROWING: u8 = 1;
-const GROWN: u8 = 2;
+/// Nothing was asked yet; the other guide answers.
+const ASLEEP: usize = 0;
+const AWAKE: usize = 1;
 
 impl Wanted {
     /// Whether it takes long to make, and nothing was said about how much may be spent on it.
@@ -94,7 +125,7 @@ impl Wanted {
         let used = subject.patience.memory.map(|it| it.0);
         let memory = used.map(|used| (used, used().saturating_add(bytes)));
         let meter = Meter::new(used);
-        let made = Made::new();
+        let made = Made::default();
         let patience = Patience { meter: Some(&meter), memory, ..subject.patience };
         let subject = Subject { patience, ..*subject };
         let growing = Growing {
@@ -104,7 +135,8 @@ impl Wanted {
             meter: &meter,
             is_consistent: !subject.symmetric,
             begun: Once::new(),
-            stage: AtomicU8::new(ASLEEP),
+            stage: AtomicUsize::new(ASLEEP),
+            granted: Mutex::new((0, FREE)),
             nanoseconds: AtomicU64::new(0),
             notes: OnceLock::new(),
         };
@@ -114,18 +146,31 @@ impl Wanted {
                 let _end = End(&meter);
                 // It begins when something is granted.
                 if meter.spend(1) {
-                    let built = self.build(&subject).map_err(Unmade::Misfit);
-                    let gave_up = subject.patience.gave_up();
-                    let _ = made.set(gave_up.map_or(built, |why| Err(Unmade::GivenUp(why))));
+                    let gave_up = || subject.patience.gave_up();
+                    let tell = |guide| {
+                        if gave_up().is_none() {
+                            made.add(guide);
+                        }
+                    };
+                    let is_dpa = self.entry.name == dpa::ENTRY.name;
+                    let built = match is_dpa && self.argument.is_none() {
+                        true => dpa::in_stages(&subject, tell),
+                        false => self.build(&subject),
+                    };
+                    let built = built.map_err(Unmade::Misfit);
+                    made.end(match gave_up() {
+                        Some(why) => Err(Unmade::GivenUp(why)),
+                        None => built.map(|guide| made.add(guide)),
+                    });
                 }
             };
             if Builder::new().name("guide".into()).spawn_scoped(scope, make).is_err() {
-                let _ = made.set(Err(Unmade::GivenUp("as there is no thread for that")));
+                made.end(Err(Unmade::GivenUp("as there is no thread for that")));
                 meter.end();
             }
             if begin == Begin::Now {
                 growing.begin();
-                if let Some(Err(Unmade::Misfit(misfit))) = made.get() {
+                if let Some(Err(Unmade::Misfit(misfit))) = made.end.get() {
                     return Err(misfit.clone());
                 }
             }
@@ -151,52 +196,60 @@ impl Growing<'_, '_> {
 
     /// Whether it is still to be made, or to go on being made.
     pub fn goes_on(&self) -> bool {
-        self.made.get().is_none()
+        self.made.end.get().is_none()
     }
 
     /// Does what may be done before a search.
     fn begin(&self) {
         self.begun.call_once(|| {
-            self.stage
-                .store(if self.is_made_within(FREE) { GROWN } else { GROWING }, Ordering::Release);
+            self.grant(FREE);
+            self.improve();
         });
     }
 
-    /// Whether it is there after so much work.
-    fn is_made_within(&self, work: u64) -> bool {
+    /// Has it made as far as so much work goes.
+    fn grant(&self, work: u64) {
         let begun = Instant::now();
         self.meter.grant(work);
         self.nanoseconds.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        self.made().is_some()
     }
 
-    fn made(&self) -> Option<&dyn Guide> {
-        let made = self.made.get()?.as_ref().ok()?;
-        Some(&**made)
+    /// How many stages are gone by; none if it was not asked for anything yet.
+    fn stages(&self) -> Option<usize> {
+        self.stage.load(Ordering::Acquire).checked_sub(AWAKE)
     }
 
-    /// The one that is wanted, if it answers by now.
+    /// What is gone by of that which is wanted, if anything.
     fn grown(&self) -> Option<&dyn Guide> {
-        self.made().filter(|_| self.stage.load(Ordering::Acquire) == GROWN)
+        let last = self.stages()?.checked_sub(1)?;
+        self.made.stages[last].get().map(|it| &**it)
+    }
+
+    /// Whether all is gone by.
+    fn is_grown(&self) -> bool {
+        matches!(self.made.end.get(), Some(Ok(()))) && self.stages() == Some(self.made.count())
     }
 
     /// Why it does not answer.
     fn why_not(&self) -> String {
         let guide = self.wanted;
-        match self.made.get() {
+        match self.made.end.get() {
             Some(Err(Unmade::Misfit(misfit))) => format!("{misfit}"),
             Some(Err(Unmade::GivenUp(why))) if *why != NOT_NEEDED => {
                 format!("the guide '{guide}' was not made, {why}")
             }
-            Some(Ok(_)) => {
+            Some(Ok(())) => {
                 format!(
                     "the guide '{guide}' was not used: to rank anew what waits takes more memory than there is"
                 )
             }
             // It may have seen by now that the search has ended, or not.
-            Some(Err(Unmade::GivenUp(_))) | None => format!(
-                "the guide '{guide}' was not made: that takes longer than half of the search"
-            ),
+            Some(Err(Unmade::GivenUp(_))) | None => {
+                let most = if self.stages() == Some(0) { "half" } else { "an eighth" };
+                format!(
+                    "the guide '{guide}' was not made: that takes longer than {most} of the search"
+                )
+            }
         }
     }
 }
@@ -226,19 +279,35 @@ impl Guide for Growing<'_, '_> {
     }
 
     fn is_better_after(&self, moves: u64) -> bool {
-        let work = FREE.saturating_add(moves.saturating_mul(BY_MOVE));
-        self.stage.load(Ordering::Acquire) == GROWING && self.is_made_within(work)
+        let Some(stages) = self.stages().filter(|_| !self.is_grown()) else {
+            return false;
+        };
+        let by_move = if stages == 0 { BY_MOVE } else { BY_GUIDED_MOVE };
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, work) = *granted;
+        let more = moves.saturating_sub(before).saturating_mul(by_move);
+        *granted = (moves.max(before), work.saturating_add(more));
+        self.grant(granted.1);
+        self.made.count() > stages
     }
 
     fn improve(&self) {
-        self.stage.store(GROWN, Ordering::Release);
+        self.stage.store(AWAKE + self.made.count(), Ordering::Release);
     }
 
     fn notes(&self) -> &[String] {
-        if self.stage.load(Ordering::Acquire) == ASLEEP {
+        let grown = self.grown();
+        if let Some(grown) = grown.filter(|_| self.is_grown()) {
+            return grown.notes();
+        }
+        if self.stages().is_none() {
             return &[];
         }
-        let why = || vec![format!("{}; the search went by '{MEANWHILE}'", self.why_not())];
-        self.grown().map_or_else(|| &**self.notes.get_or_init(why), |it| it.notes())
+        let instead = match grown {
+            Some(_) => "a small image".to_owned(),
+            None => format!("'{MEANWHILE}'"),
+        };
+        let why = || vec![format!("{}; the search went by {instead}", self.why_not())];
+        self.notes.get_or_init(why)
     }
 }

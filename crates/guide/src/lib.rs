@@ -39,8 +39,6 @@ use spinward_program::ir::{BodyId, StateId};
 use spinward_promela::suggest::nearest;
 use thiserror::Error;
 
-use crate::abstraction::Local;
-
 pub use growing::{Begin, Growing};
 pub use none::Unguided;
 pub use patience::Patience;
@@ -64,8 +62,7 @@ pub struct Room {
     movers: Vec<bool>,
     /// Values of the parts of a model, and what they are found with.
     values: Vec<u32>,
-    local: Option<Local>,
-    contents: Vec<i32>,
+    contents: [Vec<i32>; 2],
 }
 
 /// Estimates how far states are from an error.

@@ -12,7 +12,7 @@
 //!
 //! *Cost*: tables of at most as many states as asked for in each pattern, made as far as a search allows ([`crate::growing`]).
 
-use crate::abstraction::{Image, Patterns, bound};
+use crate::abstraction::{Apart, Patterns, bound};
 use crate::{Entry, Misfit};
 
 const NAME: &str = "pdb";
@@ -37,7 +37,9 @@ pub const ENTRY: Entry = Entry {
             let argument = argument.unwrap_or_default().to_owned();
             Misfit::Argument { guide: NAME, takes: TAKES, argument }
         })?;
-        Image::guide(subject, NAME, |system| Patterns::new(&system, states, subject.patience))
+        Apart::guide(subject, NAME, |apart| {
+            apart.image(Patterns::new(&apart.system, states, subject.patience))
+        })
     },
 };
 

@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_program::ir::{Action, BodyId, Expr, Scalar, Transition};
 
 use super::explore::{Explorer, Ways};
-use super::knowledge::{Choices, Kind, Local, Message, Notes, Op, Site, Stop};
+use super::knowledge::{Choices, Kind, Local, Message, Notes, Op, Site, Stop, note};
+use super::numbers::Numbers;
 use super::parts::View;
 use super::system::{Moves, Part, System};
 use super::walk::Walk;
@@ -53,13 +54,13 @@ impl<'e, 'p> Build<'e, 'p> {
         explorer: Explorer<'e, 'p>,
         subject: &Subject<'_>,
         ways: &Ways,
-        ready: Vec<(usize, usize, Message, Local)>,
+        ready: FxHashSet<(usize, usize, Message, u32)>,
     ) -> Result<Self, Stop> {
         let know = &*explorer.know;
         let mut gone: FxHashSet<usize> =
             (explorer.look.processes()..know.processes.len()).collect();
         for ((process, ..), moves) in ways {
-            if moves.iter().any(|(_, to)| to.is_none()) {
+            if moves.iter().any(|it| it.1 as usize == know.processes[*process].len()) {
                 gone.insert(*process);
             }
         }
@@ -76,8 +77,8 @@ impl<'e, 'p> Build<'e, 'p> {
             locals.iter().map(|locals| locals.iter().cloned().zip(0..).collect()).collect();
         let slots = know.program.globals.slots.iter();
         let globals = slots.filter_map(|slot| {
-            let values = know.globals.get(&slot.offset).filter(|it| it.len() > 1)?;
-            Some((slot.offset, slot.scalar, values.clone()))
+            let values = know.values(slot.offset).filter(|it| it.len() > 1)?;
+            Some((slot.offset, slot.scalar, values.to_vec()))
         });
         let globals: Vec<(u32, Scalar, Vec<i32>)> = globals.collect();
         let options = subject.machine.options();
@@ -87,7 +88,7 @@ impl<'e, 'p> Build<'e, 'p> {
             globals,
             channels: Vec::new(),
             sites: FxHashMap::default(),
-            ready: FxHashSet::default(),
+            ready,
             events: Vec::new(),
             follows: match (subject.follower, options.claim) {
                 (Some(follower), _) => follower.automaton().states.len() as u32,
@@ -98,10 +99,6 @@ impl<'e, 'p> Build<'e, 'p> {
             explorer,
         };
         build.find_contents(ways)?;
-        for (process, channel, message, local) in ready {
-            let at = build.number(process, &Some(local));
-            build.ready.insert((process, channel, message, at));
-        }
         let processes = (0..build.locals.len()).map(Site::Process);
         let globals = build.globals.iter().map(|it| Site::Global(it.0));
         let channels = build.channels.iter().map(|it| Site::Channel(it.0));
@@ -112,7 +109,7 @@ impl<'e, 'p> Build<'e, 'p> {
     /// What channels may hold.
     fn find_contents(&mut self, ways: &Ways) -> Result<(), Stop> {
         let mut all: BTreeMap<usize, Vec<&Vec<Op>>> = BTreeMap::new();
-        for (_, ops, ..) in ways.keys() {
+        for ((_, ops, ..), _) in ways {
             for (site, ops) in ops {
                 if let Site::Channel(channel) = site {
                     all.entry(*channel).or_default().push(ops);
@@ -279,18 +276,11 @@ impl<'e, 'p> Build<'e, 'p> {
                 answers.entry((*channel, message)).or_default().push((key, moves));
             }
         }
-        let own = |build: &Self, process: usize, moves: &[(Option<Local>, Option<Local>)]| {
-            let number = |local| build.number(process, local);
-            let mut moves: Moves = moves.iter().map(|it| (number(&it.0), number(&it.1))).collect();
-            moves.sort_unstable();
-            moves.dedup();
-            moves
-        };
         for ((process, ops, kind, wrong), moves) in ways {
             let offered = match kind {
                 Kind::Alone => {
                     let mut event = Event { cost: 1, moves: BTreeMap::new() };
-                    event.moves.insert(*process, own(self, *process, moves));
+                    event.moves.insert(*process, moves.clone());
                     self.add_ops(&mut event, ops)?;
                     self.watch(&mut event, *wrong);
                     self.add(event)?;
@@ -304,8 +294,8 @@ impl<'e, 'p> Build<'e, 'p> {
                     continue;
                 }
                 let mut event = Event { cost: 2, moves: BTreeMap::new() };
-                event.moves.insert(*process, own(self, *process, moves));
-                event.moves.insert(*other, own(self, *other, other_moves));
+                event.moves.insert(*process, moves.clone());
+                event.moves.insert(*other, other_moves.to_vec());
                 self.add_ops(&mut event, &together(ops, also))?;
                 self.watch(&mut event, *wrong || *also_wrong);
                 self.add(event)?;
@@ -418,7 +408,7 @@ impl<'e, 'p> Build<'e, 'p> {
             |know, choices| {
                 Walk::new(know, choices, usize::MAX, None).holds(literals.iter().copied())
             },
-            |_, ops| all.push(ops.into_iter().collect()),
+            |_, ops| all.push(ops),
         )?;
         Ok(all)
     }
@@ -439,7 +429,6 @@ impl<'e, 'p> Build<'e, 'p> {
                     None,
                     |know, choices| Walk::new(know, choices, process, local.clone()).blocked(),
                     |_, ops| {
-                        let ops: Vec<_> = ops.into_iter().collect();
                         let moves = waiting.entry((ops, unfinished)).or_default();
                         if moves.last() != Some(&(at, at)) {
                             moves.push((at, at));
@@ -484,45 +473,46 @@ impl<'e, 'p> Build<'e, 'p> {
         };
         let look = self.explorer.look;
         for (number, locals) in self.locals.iter().enumerate() {
-            let mut values: FxHashMap<Local, u32> = FxHashMap::default();
+            let mut rows = vec![Vec::new(); know.locals.len()];
             let mut gone = None;
             for (local, at) in locals.iter().zip(0..) {
                 match local {
-                    Some(local) => {
-                        values.insert(local.clone(), at);
+                    Some(Local { body, control, values }) => {
+                        let row = [i32::from(control.0)].into_iter().chain(values.iter().copied());
+                        rows[body.0 as usize].push((row.collect(), at));
                     }
                     None => gone = Some(at),
                 }
             }
-            views.push(View::Process { number, cells: know.locals.clone(), values, gone });
+            let numbers = rows.into_iter().map(Numbers::new);
+            let bodies = know.locals.iter().cloned().zip(numbers).collect();
+            views.push(View::Process { number, bodies, gone });
             parts.push(plain(locals.len(), true));
         }
         for (offset, scalar, values) in &self.globals {
             parts.push(plain(values.len(), false));
-            let values = values.iter().copied().zip(0..).collect();
+            let values = Numbers::new(values.iter().map(|it| vec![*it]).zip(0..).collect());
             views.push(View::Global { offset: *offset, scalar: *scalar, values });
         }
         for (number, contents) in &self.channels {
             let lost = &know.channels[*number].lost_fields;
             let kept: Vec<usize> = (0..lost.len()).filter(|field| !lost[*field]).collect();
-            let flat = |messages: &Vec<Message>| {
-                let fields = |it: &Message| kept.iter().map(|field| it[*field]).collect::<Vec<_>>();
-                let mut flat = vec![messages.len() as i32];
-                flat.extend(messages.iter().flat_map(fields));
-                flat
-            };
-            let mut values: FxHashMap<_, u32> = contents.iter().map(flat).zip(0..).collect();
-            // A channel that is gone is as an empty one.
-            if let Some(&empty) = values.get(&vec![0]) {
-                values.insert(Vec::new(), empty);
+            let most = contents.iter().map(Vec::len).max().unwrap_or(0);
+            let mut rows = vec![Vec::new(); most + 1];
+            for (messages, at) in contents.iter().zip(0..) {
+                let fields = messages.iter().flat_map(|it| kept.iter().map(|field| it[*field]));
+                rows[messages.len()].push((fields.collect(), at));
             }
+            // A channel that is gone is as an empty one.
+            let gone = rows[0].first().map(|it| it.1);
+            let values = rows.into_iter().map(Numbers::new).collect();
             parts.push(plain(contents.len(), false));
-            views.push(View::Channel { number: *number, kept, values });
+            views.push(View::Channel { number: *number, kept, values, gone });
         }
         // The first state, as it is seen.
-        let (mut local, mut contents) = (None, Vec::new());
+        let mut contents = Default::default();
         for (part, view) in parts.iter_mut().zip(&views) {
-            part.initial = view.value(look, &[], &mut local, &mut contents).into_iter().collect();
+            part.initial = view.value(look, &[], &mut contents).into_iter().collect();
         }
         let asking = if self.asks { 2 * (self.locals.len() - 1) } else { 0 };
         let size = self.follows as usize + 1 + asking;
@@ -562,11 +552,11 @@ impl<'e, 'p> Build<'e, 'p> {
 
 /// Notes of two, one after the other.
 fn together(first: &[(Site, Vec<Op>)], second: &[(Site, Vec<Op>)]) -> Notes {
-    let mut all: BTreeMap<Site, Vec<Op>> = first.iter().cloned().collect();
+    let mut all = first.to_vec();
     for (site, ops) in second {
-        all.entry(*site).or_default().extend(ops.iter().cloned());
+        ops.iter().for_each(|op| note(&mut all, *site, op.clone()));
     }
-    all.into_iter().collect()
+    all
 }
 
 /// The value of a global after what is asked of it and done to it.

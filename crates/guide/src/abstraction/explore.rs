@@ -7,9 +7,11 @@ use spinward_machine::{Flow, Look, Machine, Sight, Sink, Step, System as _, Viol
 use spinward_program::ir::{Action, Transition};
 
 use super::build::Build;
-use super::knowledge::{Channel, Choices, Kind, Knowledge, Local, Message, Notes, Stop, Way};
+use super::knowledge::{
+    Basis, Channel, Choices, Kind, Knowledge, Local, Message, Notes, Stop, Way,
+};
 use super::parts::View;
-use super::system::System;
+use super::system::{Moves, System};
 use super::walk::Walk;
 use crate::Subject;
 
@@ -25,8 +27,9 @@ const MAX_CREATED: u32 = 64;
 /// States that have one successor, at the start.
 const MAX_BEFORE: usize = 64;
 
-/// The ways of a process that are alike but for its own part in them.
-pub type Ways = BTreeMap<(usize, Notes, Kind, bool), Vec<(Option<Local>, Option<Local>)>>;
+/// The ways of a process that are alike but for its own part in them, with its moves; both sorted. Its local states are told as
+/// their numbers in their order, and that it is gone as the one behind these.
+pub type Ways = Vec<((usize, Notes, Kind, bool), Moves)>;
 
 /// The state in which all processes are there that are created at the start without anything else happening; and those
 /// before it.
@@ -78,7 +81,100 @@ pub struct Explorer<'e, 'p> {
     pub look: &'e Look<'e>,
     /// There are states before the one that is looked at.
     pub is_later: bool,
+    /// By process.
+    found: Vec<Found>,
     work: &'e mut usize,
+}
+
+/// The ways of a process.
+#[derive(Default)]
+struct Found {
+    /// Numbers of the local states that were looked at.
+    locals: FxHashMap<Local, u32>,
+    /// Numbers of what ways ask and do, and whether something is wrong on them.
+    kinds: FxHashMap<(Notes, Kind, bool), u32>,
+    /// By local state, and by transition from there: its ways, and what they depend on.
+    ways: Vec<Vec<(Basis, Vec<Went>)>>,
+    /// Some create processes.
+    creates: bool,
+}
+
+/// A way from a local state.
+struct Went {
+    kind: u32,
+    /// The number of a local state, or [`GONE`].
+    to: u32,
+    sure: bool,
+    creates: bool,
+}
+
+/// Where a process is that is gone.
+const GONE: u32 = u32::MAX;
+
+impl Found {
+    /// The number of a local state.
+    fn number(&mut self, local: &Local) -> u32 {
+        if let Some(number) = self.locals.get(local) {
+            return *number;
+        }
+        let number = self.locals.len() as u32;
+        self.locals.insert(local.clone(), number);
+        self.ways.push(Vec::new());
+        number
+    }
+
+    fn way(&mut self, way: Way) -> Went {
+        let Way { to, ops, kind, sure, wrong, creates } = way;
+        self.creates |= creates;
+        let next = self.kinds.len() as u32;
+        let kind = *self.kinds.entry((ops, kind, wrong)).or_insert(next);
+        Went { kind, to: to.map_or(GONE, |to| self.number(&to)), sure, creates }
+    }
+
+    /// Tells all ways; and the local states in which a message is taken from a rendezvous channel, whatever else is.
+    fn tell(
+        self,
+        process: usize,
+        ways: &mut Ways,
+        ready: &mut FxHashSet<(usize, usize, Message, u32)>,
+    ) {
+        let mut locals: Vec<(&Local, u32)> = self.locals.iter().map(|it| (it.0, *it.1)).collect();
+        locals.sort_unstable();
+        let gone = locals.len() as u32;
+        let mut places = vec![gone; locals.len()];
+        (0..).zip(&locals).for_each(|(place, it)| places[it.1 as usize] = place);
+        let mut answers = vec![None; self.kinds.len()];
+        for ((ops, kind, _), number) in &self.kinds {
+            if let Kind::Answer(channel, message) = kind
+                && ops.is_empty()
+            {
+                answers[*number as usize] = Some((*channel, message.clone()));
+            }
+        }
+        let mut moves = vec![Moves::new(); self.kinds.len()];
+        for (from, all) in places.iter().zip(&self.ways) {
+            for way in all.iter().flat_map(|it| &it.1) {
+                let to = places.get(way.to as usize).copied().unwrap_or(gone);
+                moves[way.kind as usize].push((*from, to));
+                if let Some((channel, message)) = &answers[way.kind as usize]
+                    && way.sure
+                {
+                    ready.insert((process, *channel, message.clone(), *from));
+                }
+            }
+        }
+        let first = ways.len();
+        for ((ops, kind, wrong), number) in self.kinds {
+            let mut moves = std::mem::take(&mut moves[number as usize]);
+            moves.sort_unstable();
+            moves.dedup();
+            // Some came of what was known before only.
+            if !moves.is_empty() {
+                ways.push(((process, ops, kind, wrong), moves));
+            }
+        }
+        ways[first..].sort_unstable();
+    }
 }
 
 impl<'e, 'p> Explorer<'e, 'p> {
@@ -88,26 +184,16 @@ impl<'e, 'p> Explorer<'e, 'p> {
         is_later: bool,
         work: &'e mut usize,
     ) -> Self {
-        Self { know, look, is_later, work }
+        Self { know, look, is_later, found: Vec::new(), work }
     }
 
     pub fn parts(mut self, subject: &Subject<'_>) -> Result<(System, Vec<View>), Stop> {
         self.know.forget_values();
         self.begin()?;
         self.learn()?;
-        let (mut ways, mut ready) = (Ways::new(), Vec::new());
-        for process in 0..self.know.processes.len() {
-            self.each_way(process, |from, way| {
-                if let Kind::Answer(channel, message) = &way.kind
-                    && way.ops.is_empty()
-                    && way.sure
-                {
-                    ready.push((process, *channel, message.clone(), from.clone()));
-                }
-                let ops: Vec<_> = way.ops.into_iter().collect();
-                let key = (process, ops, way.kind, way.wrong);
-                ways.entry(key).or_default().push((Some(from), way.to));
-            })?;
+        let (mut ways, mut ready) = (Ways::new(), FxHashSet::default());
+        for (process, found) in std::mem::take(&mut self.found).into_iter().enumerate() {
+            found.tell(process, &mut ways, &mut ready);
         }
         let mut build = Build::new(self, subject, &ways, ready)?;
         build.ways(&ways)?;
@@ -155,18 +241,12 @@ impl<'e, 'p> Explorer<'e, 'p> {
             self.know.grew = false;
             let mut created = 0;
             for process in 0..self.know.processes.len() {
-                let mut edges = Vec::new();
-                self.each_way(process, |from, way| {
-                    if let Some(to) = way.to {
-                        edges.push((from, to, way.creates));
-                    }
-                })?;
-                created += self.most_created(edges)?;
+                self.look_at(process)?;
+                created += self.most_created(process)?;
             }
             let most = (self.look.processes() + created as usize).min(255);
             if most > self.know.processes.len() {
-                self.know.processes.resize_with(most, FxHashSet::default);
-                self.know.grew = true;
+                self.know.add_processes(most);
             }
             if !self.know.grew {
                 return Ok(());
@@ -175,46 +255,50 @@ impl<'e, 'p> Explorer<'e, 'p> {
     }
 
     /// How many processes one creates at most.
-    fn most_created(&mut self, edges: Vec<(Local, Local, bool)>) -> Result<u32, Stop> {
-        if !edges.iter().any(|it| it.2) {
+    fn most_created(&mut self, process: usize) -> Result<u32, Stop> {
+        let found = &self.found[process];
+        if !found.creates {
             return Ok(0);
         }
-        let mut after: FxHashMap<Local, Vec<(Local, bool)>> = FxHashMap::default();
-        let mut most: FxHashMap<Local, u32> = FxHashMap::default();
-        let mut open = Vec::new();
-        for (from, to, creates) in edges {
-            if most.insert(from.clone(), 0).is_none() {
-                open.push(from.clone());
-            }
-            after.entry(from).or_default().push((to, creates));
-        }
-        while let Some(local) = open.pop() {
-            let so_far = most[&local];
-            for (to, creates) in after.get(&local).into_iter().flatten() {
-                let count = so_far + u32::from(*creates);
+        let mut most = vec![0_u32; found.ways.len()];
+        let mut open: Vec<u32> = (0..).take(most.len()).collect();
+        while let Some(from) = open.pop() {
+            let so_far = most[from as usize];
+            for way in found.ways[from as usize].iter().flat_map(|it| &it.1) {
+                let count = so_far + u32::from(way.creates);
                 if count > MAX_CREATED {
                     self.know.refused =
                         Some("cannot tell how many processes the model creates".into());
                     return Err(Stop::Restart);
                 }
-                let known = most.entry(to.clone()).or_insert(0);
-                if count > *known {
+                if let Some(known) = most.get_mut(way.to as usize).filter(|it| **it < count) {
                     *known = count;
-                    open.push(to.clone());
+                    open.push(way.to);
                 }
             }
         }
-        Ok(most.into_values().max().unwrap_or(0))
+        Ok(most.into_iter().max().unwrap_or(0))
     }
 
-    /// Tells all ways of a process from all local states it may be in, and finds those.
-    fn each_way(&mut self, process: usize, mut tell: impl FnMut(Local, Way)) -> Result<(), Stop> {
+    /// Finds all ways of a process from all local states it may be in, and those. What was found before is kept if nothing was learnt
+    /// that matters to it.
+    fn look_at(&mut self, process: usize) -> Result<(), Stop> {
         let program = self.know.program;
         let mut open: Vec<Local> = self.know.processes[process].iter().cloned().collect();
         open.sort_unstable();
+        self.found.resize_with(self.found.len().max(process + 1), Found::default);
+        let found = &mut self.found[process];
         while let Some(local) = open.pop() {
-            for id in program.automaton(local.body).state(local.control).transition_ids() {
+            let from = found.number(&local);
+            let ids = program.automaton(local.body).state(local.control).transition_ids();
+            for (place, id) in ids.enumerate() {
+                let before = found.ways[from as usize].get(place);
+                if before.is_some_and(|it| self.know.is_unchanged(&it.0)) {
+                    continue;
+                }
                 let transition = program.transition(id);
+                let mut ways = Vec::new();
+                self.know.begin_basis();
                 *self.work += Choices::each(
                     self.know,
                     Some(transition),
@@ -222,12 +306,18 @@ impl<'e, 'p> Explorer<'e, 'p> {
                         Walk::new(know, choices, process, Some(local.clone())).take(transition)
                     },
                     |know, way| {
-                        let is_new = |to: &&Local| !know.processes[process].contains(*to);
-                        open.extend(way.to.iter().filter(is_new).cloned());
-                        way.to.iter().for_each(|to| know.add_local(process, to));
-                        tell(local.clone(), way);
+                        let to = way.to.as_ref();
+                        open.extend(to.filter(|to| know.add_local(process, to)).cloned());
+                        ways.push(way);
                     },
                 )?;
+                let ways = ways.into_iter().map(|way| found.way(way)).collect();
+                let now = (self.know.end_basis(), ways);
+                let from = &mut found.ways[from as usize];
+                match from.get_mut(place) {
+                    Some(before) => *before = now,
+                    None => from.push(now),
+                }
             }
             if self.know.processes[process].len() > MAX_LOCALS {
                 return Err(self.lose_local(process));

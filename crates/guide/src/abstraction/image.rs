@@ -1,5 +1,7 @@
 //! A guide by tables that were made of the parts of a model.
 
+use std::sync::Arc;
+
 use spinward_machine::Machine;
 
 use super::knowledge::Refusal;
@@ -22,17 +24,25 @@ pub struct Image<'m, T> {
     machine: &'m Machine,
     /// No state stands for others: their estimates may differ.
     told_apart: bool,
-    parts: Parts,
+    parts: Arc<Parts>,
     uses: Vec<bool>,
     tables: T,
 }
 
-impl<'m, T: Tables + 'm> Image<'m, T> {
-    /// Takes a model apart and makes tables of it, for a guide of that name.
+/// A model that was taken apart.
+pub struct Apart<'m> {
+    machine: &'m Machine,
+    told_apart: bool,
+    parts: Arc<Parts>,
+    pub system: System,
+}
+
+impl<'m> Apart<'m> {
+    /// Takes a model apart and makes a guide of that name of it.
     pub fn guide(
         subject: &Subject<'m>,
         name: &'static str,
-        make: impl FnOnce(System) -> T,
+        make: impl FnOnce(&Self) -> Box<dyn Guide + 'm>,
     ) -> Result<Box<dyn Guide + 'm>, Misfit> {
         let mut parts = match Parts::new(subject) {
             Ok(parts) => parts,
@@ -42,11 +52,15 @@ impl<'m, T: Tables + 'm> Image<'m, T> {
             }
         };
         let system = std::mem::take(&mut parts.system);
-        let count = system.parts.len();
-        let tables = make(system);
-        let uses = (0..count).map(|part| tables.uses(part)).collect();
         let (machine, told_apart) = (subject.machine, !subject.symmetric);
-        Ok(Box::new(Self { machine, told_apart, parts, uses, tables }))
+        Ok(make(&Self { machine, told_apart, parts: Arc::new(parts), system }))
+    }
+
+    /// A guide by tables that were made of it.
+    pub fn image<T: Tables + 'm>(&self, tables: T) -> Box<dyn Guide + 'm> {
+        let Self { machine, told_apart, ref parts, ref system } = *self;
+        let uses = (0..system.parts.len()).map(|part| tables.uses(part)).collect();
+        Box::new(Image { machine, told_apart, parts: Arc::clone(parts), uses, tables })
     }
 }
 

@@ -3,7 +3,8 @@
 //! Which variables are kept track of, the values they were seen to have, the messages sent, the local states of processes. What
 //! has too many values, or one that nobody knows, is not kept track of any more, and all is looked at again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHashSet;
 use spinward_program::Program;
@@ -13,11 +14,27 @@ use crate::Patience;
 use crate::patience::Pace;
 
 /// Where a process is, and the values of those of its variables that are kept track of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Eq, PartialOrd, Ord)]
 pub struct Local {
     pub body: BodyId,
     pub control: StateId,
     pub values: Vec<i32>,
+}
+
+impl PartialEq for Local {
+    /// Often there are no values, and to compare no bytes with others takes long on some processors.
+    fn eq(&self, other: &Self) -> bool {
+        self.control == other.control
+            && self.body == other.body
+            && self.values.len() == other.values.len()
+            && (self.values.is_empty() || self.values == other.values)
+    }
+}
+
+impl Hash for Local {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.body, self.control, &self.values).hash(state);
+    }
 }
 
 /// The fields of a message; 0 for those that nobody keeps track of.
@@ -72,6 +89,14 @@ pub enum Op {
 /// What is asked of sites and done to them, in their order.
 pub type Notes = Vec<(Site, Vec<Op>)>;
 
+/// Adds to what is asked of a site and done to it.
+pub fn note(notes: &mut Notes, site: Site, op: Op) {
+    match notes.binary_search_by_key(&site, |it| it.0) {
+        Ok(at) => notes[at].1.push(op),
+        Err(at) => notes.insert(at, (site, vec![op])),
+    }
+}
+
 /// How others have part in a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -87,7 +112,7 @@ pub enum Kind {
 pub struct Way {
     /// None if the process is gone.
     pub to: Option<Local>,
-    pub ops: BTreeMap<Site, Vec<Op>>,
+    pub ops: Notes,
     pub kind: Kind,
     /// It can be taken whenever its notes are true.
     pub sure: bool,
@@ -135,12 +160,34 @@ pub struct Channel {
     pub lost: bool,
 }
 
+/// Something of which more may come to be known.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// The values of a global.
+    Global(u32),
+    /// The messages of a channel.
+    Channel(usize),
+    /// Where a process may be.
+    Process(usize),
+    /// How many processes there may be.
+    Processes,
+}
+
+/// What something that was found depends on.
+#[derive(Debug, Default)]
+pub struct Basis {
+    /// How often something had been learnt before.
+    learnt: u64,
+    /// The places that were asked for.
+    asked: Vec<u32>,
+}
+
 /// What is kept track of, and which values are known to occur.
 #[derive(Debug)]
 pub struct Knowledge<'p> {
     pub program: &'p Program,
-    /// By offset: values, sorted.
-    pub globals: BTreeMap<u32, Vec<i32>>,
+    /// By offset: values, sorted, if they are kept track of.
+    globals: Vec<Option<Vec<i32>>>,
     /// By body: its variables.
     pub locals: Vec<Vec<(u32, Scalar)>>,
     pub channels: Vec<Channel>,
@@ -158,6 +205,13 @@ pub struct Knowledge<'p> {
     pub refused: Option<Refusal>,
     /// The `d_step`s, by body and first local state, that are too long to be followed.
     pub opaque: FxHashSet<(BodyId, StateId)>,
+    /// How often something was learnt; and when, last, by place.
+    learnt: u64,
+    learnt_of: Vec<u64>,
+    /// What that depends on which is being found, the how manieth that is, and by place for which one it was asked for last.
+    basis: Basis,
+    bases: u64,
+    asked: Vec<u64>,
     pace: Pace<'p>,
     lost_globals: FxHashSet<u32>,
     lost_locals: FxHashSet<(BodyId, u32)>,
@@ -173,7 +227,7 @@ const MAX_WAYS: usize = 1 << 14;
 const MAX_MESSAGES: usize = 64;
 
 /// What a way takes to find, in moves of parts; and so much more each answer on it.
-const WAY_MOVES: u64 = 32;
+const WAY_MOVES: u64 = 12;
 
 impl<'p> Knowledge<'p> {
     pub fn new(
@@ -184,7 +238,7 @@ impl<'p> Knowledge<'p> {
     ) -> Self {
         let mut knowledge = Self {
             program,
-            globals: BTreeMap::new(),
+            globals: Vec::new(),
             locals: Vec::new(),
             channels,
             processes: Vec::new(),
@@ -194,6 +248,11 @@ impl<'p> Knowledge<'p> {
             harmless: true,
             refused: None,
             opaque: FxHashSet::default(),
+            learnt: 0,
+            learnt_of: Vec::new(),
+            basis: Basis::default(),
+            bases: 0,
+            asked: Vec::new(),
             pace: Pace::new(patience),
             lost_globals: FxHashSet::default(),
             lost_locals: FxHashSet::default(),
@@ -207,9 +266,16 @@ impl<'p> Knowledge<'p> {
         let slots = |block: &Block| -> Vec<(u32, Scalar)> {
             block.slots.iter().map(|slot| (slot.offset, slot.scalar)).collect()
         };
-        let globals = slots(&self.program.globals).into_iter();
-        let kept = globals.filter(|(offset, _)| !self.lost_globals.contains(offset));
-        self.globals = kept.map(|(offset, _)| (offset, Vec::new())).collect();
+        self.globals = Vec::new();
+        for (offset, _) in slots(&self.program.globals) {
+            if !self.lost_globals.contains(&offset) {
+                let at = offset as usize;
+                self.globals.resize(self.globals.len().max(at + 1), None);
+                self.globals[at] = Some(Vec::new());
+            }
+        }
+        let places = self.at(Place::Process(self.processes.len()));
+        (self.learnt_of, self.asked) = (vec![0; places], vec![0; places]);
         let automata = self.program.automata.iter();
         self.locals = automata
             .map(|automaton| {
@@ -287,16 +353,25 @@ impl<'p> Knowledge<'p> {
         self.program.transitions.iter().any(|it| runs(&it.action))
     }
 
+    /// The values of a global, if they are kept track of.
+    pub fn values(&self, offset: u32) -> Option<&[i32]> {
+        self.globals.get(offset as usize)?.as_deref()
+    }
+
     /// Notes a value of a global.
     pub fn add_value(&mut self, offset: u32, value: i32) -> Result<(), Stop> {
-        let Some(values) = self.globals.get_mut(&offset) else {
+        let Some(Some(values)) = self.globals.get_mut(offset as usize) else {
             return Ok(());
         };
         if let Err(place) = values.binary_search(&value) {
             values.insert(place, value);
-            self.grew = true;
+            let is_enough = values.len() <= MAX_VALUES;
+            self.learn(Place::Global(offset));
+            if !is_enough {
+                return Err(self.lose_global(offset));
+            }
         }
-        if values.len() > MAX_VALUES { Err(self.lose_global(offset)) } else { Ok(()) }
+        Ok(())
     }
 
     /// Notes a message.
@@ -304,18 +379,71 @@ impl<'p> Knowledge<'p> {
         let messages = &mut self.channels[channel].messages;
         if !messages.contains(message) {
             messages.insert(message.clone());
-            self.grew = true;
+            self.learn(Place::Channel(channel));
         }
-        let too_many = messages.len() > MAX_MESSAGES;
+        let too_many = self.channels[channel].messages.len() > MAX_MESSAGES;
         if too_many { Err(self.lose_of_channel(channel)) } else { Ok(()) }
     }
 
-    /// Notes where a process may be.
-    pub fn add_local(&mut self, process: usize, local: &Local) {
-        if !self.processes[process].contains(local) {
+    /// Notes where a process may be; whether that is new.
+    pub fn add_local(&mut self, process: usize, local: &Local) -> bool {
+        let is_new = !self.processes[process].contains(local);
+        if is_new {
             self.processes[process].insert(local.clone());
-            self.grew = true;
+            self.learn(Place::Process(process));
         }
+        is_new
+    }
+
+    /// There may be so many processes.
+    pub fn add_processes(&mut self, count: usize) {
+        self.processes.resize_with(count, FxHashSet::default);
+        let places = self.at(Place::Process(count));
+        self.learnt_of.resize(places, 0);
+        self.asked.resize(places, 0);
+        self.learn(Place::Processes);
+    }
+
+    fn learn(&mut self, place: Place) {
+        self.grew = true;
+        self.learnt += 1;
+        let at = self.at(place);
+        self.learnt_of[at] = self.learnt;
+    }
+
+    fn at(&self, place: Place) -> usize {
+        let (globals, channels) = (self.globals.len(), self.channels.len());
+        match place {
+            Place::Global(offset) => offset as usize,
+            Place::Channel(channel) => globals + channel,
+            Place::Processes => globals + channels,
+            Place::Process(process) => globals + channels + 1 + process,
+        }
+    }
+
+    /// It is asked what is known there: what comes of it may change when more is.
+    pub fn ask(&mut self, place: Place) {
+        let at = self.at(place);
+        if self.asked[at] != self.bases {
+            self.asked[at] = self.bases;
+            self.basis.asked.push(at as u32);
+        }
+    }
+
+    /// Begins to note what is asked.
+    pub fn begin_basis(&mut self) {
+        self.bases += 1;
+        self.basis = Basis { learnt: self.learnt, asked: Vec::new() };
+    }
+
+    /// All that was asked since then.
+    pub fn end_basis(&mut self) -> Basis {
+        std::mem::take(&mut self.basis)
+    }
+
+    /// Whether nothing was learnt since about what was asked then.
+    pub fn is_unchanged(&self, basis: &Basis) -> bool {
+        basis.asked.iter().all(|at| self.learnt_of[*at as usize] <= basis.learnt)
     }
 }
 

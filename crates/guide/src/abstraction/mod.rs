@@ -19,6 +19,7 @@ mod image;
 mod knowledge;
 mod labels;
 mod merge;
+mod numbers;
 pub mod order;
 mod parts;
 pub mod shrink;
@@ -27,13 +28,15 @@ mod values;
 mod walk;
 
 use collapse::{collapse, collapse_within};
-pub use image::Image;
+pub use image::Apart;
 use image::Tables;
-pub use knowledge::Local;
+use labels::Kinds;
 use merge::{NOWHERE, merge};
 use order::Order;
 use shrink::{Refine, quotient, shrink};
 use system::{Part, System};
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -69,7 +72,7 @@ const PAIRS: [u64; 3] = [1 << 18, 1 << 4, 1 << 24];
 const MOVES: [u64; 3] = [1 << 20, 1 << 6, 1 << 25];
 
 /// What it takes to look at a label of a part, besides its moves, in moves of parts.
-const LABEL_MOVES: u64 = 16;
+const LABEL_MOVES: u64 = 4;
 
 /// Bytes of a move while parts are merged, about: it is found, sorted, and kept by label and by state.
 const MOVE_BYTES: u64 = 48;
@@ -123,6 +126,11 @@ impl Abstraction {
         best.map_or_else(Self::default, |it| it.1)
     }
 
+    /// Whether no distance has become smaller than it was in all parts together.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
     /// Of those of its parts that are left. When patience is over, it ends with fewer that were merged.
     fn of(mut parts: Vec<Option<Part>>, costs: &[u32], plan: Plan, patience: Patience<'_>) -> Self {
         let leaves = parts.len();
@@ -132,10 +140,11 @@ impl Abstraction {
         // Pairs that do not fit, ever, and as they are.
         let (mut barred, mut apart) = (FxHashSet::default(), FxHashSet::default());
         let max_pairs = most(PAIRS, plan.states);
+        let mut kinds = Kinds::default();
         for part in 0..leaves {
             patience.spend(all_moves(&parts));
             if patience.over().is_none() {
-                labels::reduce(&mut parts, part, costs);
+                labels::reduce(&mut parts, part, costs, &mut kinds);
             }
         }
         let mut tries = 0;
@@ -208,7 +217,7 @@ impl Abstraction {
                     numbers[a] = leaves + merged.len() - 1;
                     parts[a] = Some(small);
                     parts[b] = None;
-                    labels::reduce(&mut parts, a, costs);
+                    labels::reduce(&mut parts, a, costs, &mut kinds);
                 }
                 None if close.is_some() => {
                     apart.extend([(numbers[a], numbers[b]), (numbers[b], numbers[a])])
@@ -226,6 +235,7 @@ impl Abstraction {
                     merged.push(Merged { part: numbers[larger], with: None, table });
                     numbers[larger] = leaves + merged.len() - 1;
                     parts[larger] = Some(small);
+                    kinds.forget(larger);
                 }
             }
         }
@@ -276,6 +286,22 @@ impl Tables for Abstraction {
     fn uses(&self, part: usize) -> bool {
         self.merged.iter().any(|it| it.part == part || it.with.is_some_and(|it| it.0 == part))
             || self.ends.iter().any(|it| it.0 == part)
+    }
+}
+
+/// Several of the same system: the largest distance counts.
+impl Tables for Vec<Arc<Abstraction>> {
+    fn distance(&self, values: &mut Vec<u32>) -> u32 {
+        let parts = values.len();
+        let distances = self.iter().map(|it| {
+            values.truncate(parts);
+            it.distance(values)
+        });
+        distances.max().unwrap_or(0)
+    }
+
+    fn uses(&self, part: usize) -> bool {
+        self.iter().any(|it| it.uses(part))
     }
 }
 

@@ -4,12 +4,13 @@
 //! the automaton or the claim that follows a run, and whether something was wrong. What nobody keeps track of may have any value, so
 //! that whatever the model does, its parts can do too.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use spinward_machine::{Follower, Look, Machine, Sight};
 use spinward_program::ir::Scalar;
 
 use super::explore::{Explorer, root};
-use super::knowledge::{Channel, Knowledge, Local, Refusal};
+use super::knowledge::{Channel, Knowledge, Refusal};
+use super::numbers::Numbers;
 use super::system::System;
 use crate::goals::follower_state;
 use crate::{Room, Subject};
@@ -30,19 +31,22 @@ pub struct Parts {
 pub enum View {
     Process {
         number: usize,
-        cells: Vec<Vec<(u32, Scalar)>>,
-        values: FxHashMap<Local, u32>,
+        /// By body: its variables, and the numbers of where it is, with the values of these.
+        bodies: Vec<(Vec<(u32, Scalar)>, Numbers)>,
         gone: Option<u32>,
     },
     Global {
         offset: u32,
         scalar: Scalar,
-        values: FxHashMap<i32, u32>,
+        values: Numbers,
     },
     Channel {
         number: usize,
         kept: Vec<usize>,
-        values: FxHashMap<Vec<i32>, u32>,
+        /// By how many messages there are: the numbers of what they are.
+        values: Vec<Numbers>,
+        /// The number of one that is gone.
+        gone: Option<u32>,
     },
     Watcher {
         follows: bool,
@@ -116,11 +120,11 @@ impl Parts {
         if self.before.iter().any(|it| *it == state[..it.len().min(state.len())]) {
             return None;
         }
-        let Room { sight, values, local, contents, .. } = room;
+        let Room { sight, values, contents, .. } = room;
         let look = machine.look(state, sight);
         values.clear();
         for (view, wanted) in self.views.iter().zip(wanted) {
-            values.push(if *wanted { view.value(&look, state, local, contents)? } else { 0 });
+            values.push(if *wanted { view.value(&look, state, contents)? } else { 0 });
         }
         Some(())
     }
@@ -131,32 +135,29 @@ impl View {
         &self,
         look: &Look<'_>,
         state: &[u8],
-        local: &mut Option<Local>,
-        contents: &mut Vec<i32>,
+        contents: &mut [Vec<i32>; 2],
     ) -> Option<u32> {
+        let [contents, room] = contents;
         match self {
-            Self::Process { number, cells, values, gone } => {
+            Self::Process { number, bodies, gone } => {
                 if *number >= look.processes() {
                     return *gone;
                 }
                 let (body, control) = look.process(*number);
-                let local =
-                    local.get_or_insert_with(|| Local { body, control, values: Vec::new() });
-                (local.body, local.control) = (body, control);
-                local.values.clear();
-                let cells = &cells[body.0 as usize];
-                local.values.extend(cells.iter().map(|&(at, it)| look.local(*number, at, it)));
-                values.get(local).copied()
+                let (cells, numbers) = &bodies[body.0 as usize];
+                let values = cells.iter().map(|&(at, it)| look.local(*number, at, it));
+                numbers.find([i32::from(control.0)].into_iter().chain(values), room)
             }
             Self::Global { offset, scalar, values } => {
-                values.get(&look.global(*offset, *scalar)).copied()
+                values.find([look.global(*offset, *scalar)].into_iter(), room)
             }
-            Self::Channel { number, kept, values } => {
-                contents.clear();
-                if *number < look.channels() {
-                    look.contents(*number, kept, contents);
+            Self::Channel { number, kept, values, gone } => {
+                if *number >= look.channels() {
+                    return *gone;
                 }
-                values.get(contents).copied()
+                contents.clear();
+                let count = look.contents(*number, kept, contents);
+                values.get(count)?.find(contents.iter().skip(1).copied(), room)
             }
             Self::Watcher { follows: false } => Some(0),
             Self::Watcher { follows: true } => {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 use spinward_program::ir::{BinaryOp, BodyId, ChannelTest, Expr, Place, Space};
 
-use super::knowledge::{Local, Op, Site, Stop};
+use super::knowledge::{Local, Op, Place as Known, Site, Stop};
 use super::walk::Walk;
 
 type Value = Result<Option<i32>, Stop>;
@@ -45,9 +45,9 @@ impl Walk<'_, '_> {
         match place.space {
             Space::Hidden => {}
             Space::Global => {
-                if self.know.globals.contains_key(&offset) {
+                if self.know.values(offset).is_some() {
                     self.know.add_value(offset, value)?;
-                    if self.know.globals[&offset].len() > 1 {
+                    if self.candidates(offset).len() > 1 {
                         self.note(Site::Global(offset), Op::Set(value));
                     }
                     self.known.insert(offset, value);
@@ -70,7 +70,7 @@ impl Walk<'_, '_> {
         let mut result = Ok(());
         match (space, &self.local) {
             (Space::Global, _) => {
-                let kept: Vec<u32> = self.know.globals.range(span).map(|it| *it.0).collect();
+                let kept: Vec<u32> = span.filter(|it| self.know.values(*it).is_some()).collect();
                 for offset in kept {
                     result = Err(self.know.lose_global(offset));
                 }
@@ -146,6 +146,7 @@ impl Walk<'_, '_> {
                     ChannelTest::Full => Op::Full(holds),
                     ChannelTest::NotFull => Op::Full(!holds),
                     ChannelTest::Empty | ChannelTest::NotEmpty => {
+                        self.know.ask(Known::Channel(channel));
                         let fits = self.know.channels[channel].messages.iter().cloned().collect();
                         let holds = holds == (*test == ChannelTest::NotEmpty);
                         Op::Poll { fits, random: false, holds }
@@ -168,6 +169,7 @@ impl Walk<'_, '_> {
                 if let Some(local) = self.local.as_ref().filter(|_| process == self.process) {
                     return Ok(Some(i32::from(local.control == *state)));
                 }
+                self.know.ask(Known::Processes);
                 if process >= self.know.processes.len() {
                     return Ok(Some(0));
                 }
@@ -216,34 +218,37 @@ impl Walk<'_, '_> {
             return Ok(None);
         }
         let offset = self.offset(place)?;
-        let is_unread =
-            |it: &u32| self.know.globals.contains_key(it) && !self.known.contains_key(it);
+        let is_unread = |it: &u32| self.know.values(*it).is_some() && self.known.get(*it).is_none();
         Ok(offset.filter(is_unread))
     }
 
     /// The values that a global may have.
-    fn candidates(&self, offset: u32) -> &[i32] {
-        match self.among.get(&offset) {
+    fn candidates(&mut self, offset: u32) -> &[i32] {
+        match self.among.get(offset) {
             Some(values) => values,
-            None => self.know.globals.get(&offset).map_or(&[], |values| values),
+            None => {
+                self.know.ask(Known::Global(offset));
+                self.know.values(offset).unwrap_or_default()
+            }
         }
     }
 
     /// Whether the value of a global is such, without asking more.
     fn split(&mut self, offset: u32, is_such: impl Fn(i32) -> bool) -> Value {
         // It may have been read since, by who it is compared with.
-        if let Some(value) = self.known.get(&offset) {
+        if let Some(value) = self.known.get(offset) {
             return Ok(Some(i32::from(is_such(*value))));
         }
-        let (such, others): (Vec<i32>, Vec<i32>) =
-            self.candidates(offset).iter().partition(|it| is_such(**it));
-        let holds = match (such.is_empty(), others.is_empty()) {
-            (true, true) => return Err(Stop::Impossible),
-            (true, false) => return Ok(Some(0)),
-            (false, true) => return Ok(Some(1)),
-            (false, false) => self.choices.choose(2) == 1,
+        let candidates = self.candidates(offset);
+        let such = candidates.iter().filter(|it| is_such(**it)).count();
+        let holds = match (such, candidates.len() - such) {
+            (0, 0) => return Err(Stop::Impossible),
+            (0, _) => return Ok(Some(0)),
+            (_, 0) => return Ok(Some(1)),
+            _ => self.choices.choose(2) == 1,
         };
-        let values = if holds { such } else { others };
+        let candidates = self.candidates(offset).iter().copied();
+        let values: Vec<i32> = candidates.filter(|it| is_such(*it) == holds).collect();
         match values[..] {
             [value] => {
                 self.known.insert(offset, value);
@@ -267,10 +272,10 @@ impl Walk<'_, '_> {
                 Ok(self.know.index(local.body, offset).map(|index| local.values[index]))
             }
             (Space::Global, _) => {
-                if let Some(value) = self.known.get(&offset) {
+                if let Some(value) = self.known.get(offset) {
                     return Ok(Some(*value));
                 }
-                if !self.know.globals.contains_key(&offset) {
+                if self.know.values(offset).is_none() {
                     return Ok(None);
                 }
                 let count = self.candidates(offset).len();
@@ -302,6 +307,8 @@ impl Walk<'_, '_> {
             None => {
                 // The first of its type. Who is above it goes before it does, so that it stays the first, unless others of
                 // its type may come later.
+                self.know.ask(Known::Processes);
+                (0..self.know.processes.len()).for_each(|it| self.know.ask(Known::Process(it)));
                 let of_type = |it: &FxHashSet<Local>| it.iter().any(|local| local.body == body);
                 let found = self.know.processes.iter().position(of_type);
                 let others =
@@ -319,6 +326,7 @@ impl Walk<'_, '_> {
         let Some(process) = self.remote(body, pid)? else {
             return Ok(None);
         };
+        self.know.ask(Known::Processes);
         let (Some(offset), true) = (self.offset(place)?, process < self.know.processes.len())
         else {
             return Ok(None);
@@ -330,6 +338,7 @@ impl Walk<'_, '_> {
         else {
             return Ok(None);
         };
+        self.know.ask(Known::Process(process));
         let mut values = BTreeSet::from([0]);
         let own = self.know.processes[process].iter().filter(|it| it.body == body);
         values.extend(own.map(|local| local.values[index]));

@@ -8,16 +8,17 @@
 //! *Invariant*: whatever a statement does in a state of the model, one of the ways found does it too: from the same local
 //! state to the same local state, and its notes are true of all other parts.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use spinward_program::ir::{
     Action, BinaryOp, BodyId, Expr, InitStep, Place, ReceiveArg, StateId, Transition,
 };
 use spinward_program::touches::each_step;
 
-use super::knowledge::{Channel, Choices, Kind, Knowledge, Local, Message, Op, Site, Stop, Way};
+use super::knowledge::{
+    Channel, Choices, Kind, Knowledge, Local, Message, Notes, Op, Place as Known, Site, Stop, Way,
+    note,
+};
 
 /// With so many processes there may be no room for another one, nor if it has more bytes of variables.
 const MANY: usize = 200;
@@ -27,7 +28,31 @@ const LARGE: usize = 1 << 16;
 const MAX_STEPS: usize = 4096;
 
 /// What one of them takes, in moves of parts.
-const STEP_MOVES: u64 = 16;
+const STEP_MOVES: u64 = 6;
+
+/// What is known of some globals, few of them.
+#[derive(Debug)]
+pub struct ByOffset<T>(Vec<(u32, T)>);
+
+impl<T> ByOffset<T> {
+    pub fn new() -> Self {
+        Self(Vec::with_capacity(USUAL))
+    }
+
+    pub fn get(&self, offset: u32) -> Option<&T> {
+        self.0.iter().find(|it| it.0 == offset).map(|it| &it.1)
+    }
+
+    pub fn insert(&mut self, offset: u32, item: T) {
+        match self.0.iter_mut().find(|it| it.0 == offset) {
+            Some(known) => known.1 = item,
+            None => self.0.push((offset, item)),
+        }
+    }
+}
+
+/// What a walk asks or does is seldom more.
+const USUAL: usize = 8;
 
 /// Somebody who looks at what is known: a process, or who asks about the model.
 pub struct Walk<'k, 'p> {
@@ -36,10 +61,10 @@ pub struct Walk<'k, 'p> {
     pub(super) process: usize,
     pub(super) local: Option<Local>,
     /// Globals that were read or set on the way.
-    pub(super) known: FxHashMap<u32, i32>,
+    pub(super) known: ByOffset<i32>,
     /// Values that globals may have, which were only compared.
-    pub(super) among: FxHashMap<u32, Vec<i32>>,
-    pub(super) ops: BTreeMap<Site, Vec<Op>>,
+    pub(super) among: ByOffset<Vec<i32>>,
+    pub(super) ops: Notes,
     /// Nothing was taken to be so without being known.
     pub(super) sure: bool,
     pub(super) wrong: bool,
@@ -60,9 +85,9 @@ impl<'k, 'p> Walk<'k, 'p> {
             choices,
             process,
             local,
-            known: FxHashMap::default(),
-            among: FxHashMap::default(),
-            ops: BTreeMap::new(),
+            known: ByOffset::new(),
+            among: ByOffset(Vec::new()),
+            ops: Notes::with_capacity(USUAL),
             sure: true,
             wrong: false,
             creates: false,
@@ -99,7 +124,7 @@ impl<'k, 'p> Walk<'k, 'p> {
     }
 
     /// Under which notes a process cannot move.
-    pub fn blocked(mut self) -> Result<BTreeMap<Site, Vec<Op>>, Stop> {
+    pub fn blocked(mut self) -> Result<Notes, Stop> {
         self.timeout = Some(1);
         let Some(local) = self.local.clone() else {
             return Ok(self.ops);
@@ -154,11 +179,9 @@ impl<'k, 'p> Walk<'k, 'p> {
             Ok(_) | Err(Stop::Impossible) => return Ok(()),
             Err(stop) => return Err(stop),
         };
-        for process in (0..self.know.processes.len()).filter(|it| *it != self.process) {
-            self.ops
-                .entry(Site::Process(process))
-                .or_default()
-                .push(Op::Deaf(channel, message.clone()));
+        let own = self.process;
+        for process in (0..self.know.processes.len()).filter(|it| *it != own) {
+            self.note(Site::Process(process), Op::Deaf(channel, message.clone()));
         }
         Ok(())
     }
@@ -167,7 +190,7 @@ impl<'k, 'p> Walk<'k, 'p> {
     pub fn holds<'e>(
         mut self,
         literals: impl Iterator<Item = (&'e Expr, bool)>,
-    ) -> Result<BTreeMap<Site, Vec<Op>>, Stop> {
+    ) -> Result<Notes, Stop> {
         for (expr, wanted) in literals {
             if self.maybe(expr)?.is_some_and(|value| (value != 0) != wanted) {
                 return Err(Stop::Impossible);
@@ -183,7 +206,7 @@ impl<'k, 'p> Walk<'k, 'p> {
     }
 
     pub(super) fn note(&mut self, site: Site, op: Op) {
-        self.ops.entry(site).or_default().push(op);
+        note(&mut self.ops, site, op);
     }
 
     /// That no transition before an `else` is possible, as far as that is known. Those after it, from which an `unless` escapes,
@@ -220,6 +243,7 @@ impl<'k, 'p> Walk<'k, 'p> {
                 return self.poll(channel, *random, args);
             }
             Action::Die => {
+                self.know.ask(Known::Processes);
                 let youngest = self.process + 1 == self.know.processes.len();
                 let youngest = youngest || self.choices.choose(2) == 1;
                 if self.process + 1 < self.know.processes.len() {
@@ -321,7 +345,8 @@ impl<'k, 'p> Walk<'k, 'p> {
         Ok((wanted, sure))
     }
 
-    fn fitting(&self, channel: usize, wanted: &[Option<i32>]) -> Vec<Message> {
+    fn fitting(&mut self, channel: usize, wanted: &[Option<i32>]) -> Vec<Message> {
+        self.know.ask(Known::Channel(channel));
         let messages = self.know.channels[channel].messages.iter();
         messages.filter(|it| fits(it, wanted)).cloned().collect()
     }
@@ -594,6 +619,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             }
         }
         self.creates = true;
+        self.know.ask(Known::Processes);
         let bytes = automaton.locals.bytes as usize;
         if self.know.processes.len() > MANY || bytes > LARGE {
             self.mistake();
@@ -601,8 +627,7 @@ impl<'k, 'p> Walk<'k, 'p> {
         // How many there may be is found later: by then a place for one more is enough.
         let first = self.process + 1;
         if first == self.know.processes.len() {
-            self.know.processes.push(FxHashSet::default());
-            self.know.grew = true;
+            self.know.add_processes(first + 1);
         }
         let number = first + self.choices.choose(self.know.processes.len() - first);
         // Its variables are set as it sees them.
