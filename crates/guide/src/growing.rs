@@ -262,7 +262,7 @@ impl Guide for Growing<'_, '_> {
         let by_wanted = self.grown().map_or(0, |it| it.estimate(state, way, room));
         match by_wanted {
             NEVER => NEVER,
-            _ => by_wanted.max(self.meanwhile.estimate(state, way, room)),
+            _ => by_wanted.max(self.meanwhile.estimate_above(by_wanted, state, way, room)),
         }
     }
 
