@@ -227,7 +227,7 @@ const MAX_WAYS: usize = 1 << 14;
 const MAX_MESSAGES: usize = 64;
 
 /// What a way takes to find, in moves of parts; and so much more each answer on it.
-const WAY_MOVES: u64 = 16;
+const WAY_MOVES: u64 = 12;
 
 impl<'p> Knowledge<'p> {
     pub fn new(

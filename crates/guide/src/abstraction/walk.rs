@@ -27,7 +27,7 @@ const MANY: usize = 200;
 const MAX_STEPS: usize = 4096;
 
 /// What one of them takes, in moves of parts.
-const STEP_MOVES: u64 = 8;
+const STEP_MOVES: u64 = 6;
 
 /// What is known of some globals, few of them.
 #[derive(Debug)]
