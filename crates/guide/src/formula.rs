@@ -63,17 +63,21 @@ impl<'m> Formula<'m> {
 }
 
 impl Guide for Formula<'_> {
-    fn estimate(&self, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
+    fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        self.estimate_above(0, state, way, room)
+    }
+
+    fn estimate_above(&self, known: u32, state: &[u8], _: Way<'_>, room: &mut Room) -> u32 {
         let Room { sight, movers, .. } = room;
         let look = self.goals.machine.look(state, sight);
         let nearest = self.goals.to_condition(&look, state, self.mix);
         let nearest = nearest.min(self.goals.to_assertion(&look, self.mix));
-        if self.mix == Mix::Sum || nearest == 0 {
+        if self.mix == Mix::Sum || nearest <= known {
             return nearest;
         }
         let nearest = nearest.min(self.goals.to_event(&look));
         // Of these, sums are never too much.
-        nearest.min(self.goals.to_end(&look, Mix::Sum, movers))
+        nearest.min(self.goals.to_end(&look, Mix::Sum, movers, known))
     }
 
     fn is_admissible(&self) -> bool {

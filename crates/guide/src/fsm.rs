@@ -81,7 +81,7 @@ impl Guide for Fsm<'_> {
             return 0;
         }
         let nearest = nearest.min(self.goals.to_event(&look));
-        nearest.min(self.goals.to_end(&look, self.mix, movers))
+        nearest.min(self.goals.to_end(&look, self.mix, movers, 0))
     }
 
     fn is_admissible(&self) -> bool {

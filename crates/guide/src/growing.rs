@@ -20,7 +20,7 @@ use crate::patience::NOT_NEEDED;
 use crate::{Guide, Misfit, NEVER, Patience, Room, Subject, Wanted, Way, dpa, max, pdb};
 
 /// What may be done before a search has begun: it takes up to a tenth of a second. Models of BEEM are made into images at 140 to 500
-/// million moves of parts in a second, and at 90 or more at first.
+/// million moves of parts in a second, and taken apart at 80 or more.
 const FREE: u64 = 1 << 23;
 
 /// What each move that a search looks at allows for: up to half of the time that it takes. A search by the other guide looks at 1 to 8
@@ -262,7 +262,7 @@ impl Guide for Growing<'_, '_> {
         let by_wanted = self.grown().map_or(0, |it| it.estimate(state, way, room));
         match by_wanted {
             NEVER => NEVER,
-            _ => by_wanted.max(self.meanwhile.estimate(state, way, room)),
+            _ => by_wanted.max(self.meanwhile.estimate_above(by_wanted, state, way, room)),
         }
     }
 

@@ -71,6 +71,11 @@ pub trait Guide: Send + Sync {
     /// leads to an error.
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32;
 
+    /// The estimate, if it is more than a number that is known already; or else any that is not.
+    fn estimate_above(&self, _known: u32, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
+        self.estimate(state, way, room)
+    }
+
     /// Whether no estimate is more than the true number.
     fn is_admissible(&self) -> bool {
         false

@@ -70,7 +70,9 @@ struct Max<'m> {
 
 impl Guide for Max<'_> {
     fn estimate(&self, state: &[u8], way: Way<'_>, room: &mut Room) -> u32 {
-        self.guides.iter().map(|guide| guide.estimate(state, way, room)).max().unwrap_or(0)
+        self.guides
+            .iter()
+            .fold(0, |known, guide| known.max(guide.estimate_above(known, state, way, room)))
     }
 
     fn is_admissible(&self) -> bool {

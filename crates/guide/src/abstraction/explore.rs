@@ -21,6 +21,11 @@ const MAX_LOCALS: usize = 2048;
 /// Ways that are looked at in all.
 const MAX_WORK: usize = 1_000_000;
 
+/// What ways ask and do that is kept while all is looked at, and how much of one transition; if there is more, its ways are looked at
+/// once more, when all is known. Of many there may turn out to be too many.
+const MAX_KINDS: usize = 1 << 16;
+const MAX_KINDS_EACH: usize = 1 << 12;
+
 /// Processes that one process creates.
 const MAX_CREATED: u32 = 64;
 
@@ -83,6 +88,8 @@ pub struct Explorer<'e, 'p> {
     pub is_later: bool,
     /// By process.
     found: Vec<Found>,
+    /// How many more kinds of ways may be kept.
+    room: usize,
     work: &'e mut usize,
 }
 
@@ -101,12 +108,15 @@ struct Found {
 
 /// A way from a local state.
 struct Went {
+    /// [`UNKNOWN`] if there was no room for it.
     kind: u32,
     /// The number of a local state, or [`GONE`].
     to: u32,
     sure: bool,
     creates: bool,
 }
+
+const UNKNOWN: u32 = u32::MAX;
 
 /// Where a process is that is gone.
 const GONE: u32 = u32::MAX;
@@ -123,11 +133,20 @@ impl Found {
         number
     }
 
-    fn way(&mut self, way: Way) -> Went {
-        let Way { to, ops, kind, sure, wrong, creates } = way;
+    fn way(&mut self, way: Way, room: &mut usize) -> Went {
+        let Way { to, mut ops, kind, sure, wrong, creates } = way;
         self.creates |= creates;
-        let next = self.kinds.len() as u32;
-        let kind = *self.kinds.entry((ops, kind, wrong)).or_insert(next);
+        let kind = match *room {
+            0 => UNKNOWN,
+            _ => {
+                ops.shrink_to_fit();
+                let next = self.kinds.len() as u32;
+                *self.kinds.entry((ops, kind, wrong)).or_insert_with(|| {
+                    *room -= 1;
+                    next
+                })
+            }
+        };
         Went { kind, to: to.map_or(GONE, |to| self.number(&to)), sure, creates }
     }
 
@@ -184,13 +203,18 @@ impl<'e, 'p> Explorer<'e, 'p> {
         is_later: bool,
         work: &'e mut usize,
     ) -> Self {
-        Self { know, look, is_later, found: Vec::new(), work }
+        Self { know, look, is_later, found: Vec::new(), room: MAX_KINDS, work }
     }
 
     pub fn parts(mut self, subject: &Subject<'_>) -> Result<(System, Vec<View>), Stop> {
         self.know.forget_values();
         self.begin()?;
         self.learn()?;
+        // With room for all of them, those are looked at again for which there was none.
+        self.room = usize::MAX;
+        for process in 0..self.found.len() {
+            self.look_at(process)?;
+        }
         let (mut ways, mut ready) = (Ways::new(), FxHashSet::default());
         for (process, found) in std::mem::take(&mut self.found).into_iter().enumerate() {
             found.tell(process, &mut ways, &mut ready);
@@ -284,6 +308,7 @@ impl<'e, 'p> Explorer<'e, 'p> {
     /// that matters to it.
     fn look_at(&mut self, process: usize) -> Result<(), Stop> {
         let program = self.know.program;
+        let is_last = self.room > MAX_KINDS;
         let mut open: Vec<Local> = self.know.processes[process].iter().cloned().collect();
         open.sort_unstable();
         self.found.resize_with(self.found.len().max(process + 1), Found::default);
@@ -292,12 +317,16 @@ impl<'e, 'p> Explorer<'e, 'p> {
             let from = found.number(&local);
             let ids = program.automaton(local.body).state(local.control).transition_ids();
             for (place, id) in ids.enumerate() {
-                let before = found.ways[from as usize].get(place);
-                if before.is_some_and(|it| self.know.is_unchanged(&it.0)) {
+                let is_done = |(basis, ways): &(Basis, Vec<Went>)| {
+                    let is_whole = || ways.iter().all(|it| it.kind != UNKNOWN);
+                    self.know.is_unchanged(basis) && (!is_last || is_whole())
+                };
+                if found.ways[from as usize].get(place).is_some_and(is_done) {
                     continue;
                 }
                 let transition = program.transition(id);
-                let mut ways = Vec::new();
+                let room = if is_last { usize::MAX } else { self.room.min(MAX_KINDS_EACH) };
+                let (mut left, mut ways) = (room, Vec::new());
                 self.know.begin_basis();
                 *self.work += Choices::each(
                     self.know,
@@ -308,10 +337,10 @@ impl<'e, 'p> Explorer<'e, 'p> {
                     |know, way| {
                         let to = way.to.as_ref();
                         open.extend(to.filter(|to| know.add_local(process, to)).cloned());
-                        ways.push(way);
+                        ways.push(found.way(way, &mut left));
                     },
                 )?;
-                let ways = ways.into_iter().map(|way| found.way(way)).collect();
+                self.room -= room - left;
                 let now = (self.know.end_basis(), ways);
                 let from = &mut found.ways[from as usize];
                 match from.get_mut(place) {

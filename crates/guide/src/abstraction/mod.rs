@@ -142,7 +142,7 @@ impl Abstraction {
         let max_pairs = most(PAIRS, plan.states);
         let mut kinds = Kinds::default();
         for part in 0..leaves {
-            patience.spend(all_moves(&parts));
+            patience.spend(all_labels(&parts) + parts[part].iter().map(moves).sum::<u64>());
             if patience.over().is_none() {
                 labels::reduce(&mut parts, part, costs, &mut kinds);
             }
@@ -151,7 +151,7 @@ impl Abstraction {
         let mut is_exact = true;
         while tries < MAX_TRIES && patience.over().is_none() {
             // The next two are chosen among all, and all are looked at when labels are made fewer.
-            patience.spend(2 * all_moves(&parts));
+            patience.spend(parts.iter().flatten().map(moves).sum::<u64>() + all_labels(&parts));
             let is_in = |pairs: &FxHashSet<(usize, usize)>, a: usize, b: usize| {
                 pairs.contains(&(numbers[a], numbers[b]))
             };
@@ -249,10 +249,14 @@ impl Abstraction {
     }
 }
 
-/// What it takes to look at all labels of all parts, in moves of parts.
-fn all_moves(parts: &[Option<Part>]) -> u64 {
-    let labels = parts.iter().flatten().flat_map(|it| &it.moves);
-    labels.map(|(_, moves)| LABEL_MOVES + moves.len() as u64).sum()
+/// What it takes to look at all labels of all parts, but not at their moves, in moves of parts.
+fn all_labels(parts: &[Option<Part>]) -> u64 {
+    2 * parts.iter().flatten().map(|it| it.moves.len() as u64).sum::<u64>()
+}
+
+/// What it takes to look at all moves of a part, label by label.
+fn moves(part: &Part) -> u64 {
+    part.moves.iter().map(|(_, moves)| LABEL_MOVES + moves.len() as u64).sum()
 }
 
 /// How many states a part may have for what its unseen moves cost, when it comes of two: as many as there is room for if there are
