@@ -58,6 +58,7 @@ use form::Form;
 use job::{Hand, Job, Why};
 use pool::{Arrival, Bucket, Pool, hash_of, mark};
 pub use record::{Info, info};
+pub use shelf::MANIFEST;
 use shelf::Shelf;
 
 /// The folders of a check, one for each of its searches, in the order in which they come.
@@ -68,6 +69,8 @@ pub struct Stages {
     next: u32,
     /// What went wrong with a file, if that ended a search.
     pub failure: Option<Error>,
+    /// What ended the search of the whole for a shortest run, if it did not come to its end.
+    pub cut_short: Option<Limit>,
     /// The most bytes that were on disk at a time.
     pub bytes: u64,
     /// Whether a search went on where another one had ended.
@@ -78,7 +81,7 @@ impl Stages {
     /// Those in a folder, where writing may fail.
     pub fn new(path: &Path, faults: Faults) -> Self {
         let path = path.to_owned();
-        Self { path, faults, next: 0, failure: None, bytes: 0, resumed: false }
+        Self { path, faults, next: 0, failure: None, cut_short: None, bytes: 0, resumed: false }
     }
 
     /// The folder of a stage.
@@ -140,7 +143,11 @@ pub fn external_of_less<S: System, W: System>(
     }
     let outcome = look_again(outcome, request, begun, |request| {
         let scratch = &mut whole.scratch();
-        external(whole, scratch, request, whole_directed, stages, progress).0
+        let (outcome, _) = external(whole, scratch, request, whole_directed, stages, progress);
+        if let Some(Stopped::Limit(limit)) = outcome.stopped {
+            stages.cut_short = Some(limit);
+        }
+        outcome
     });
     (outcome, range)
 }

@@ -15,7 +15,7 @@ use spinward_machine::system::length;
 use spinward_machine::{Flow, Sink, Step, System, Violation};
 use spinward_search::directed::Directed;
 use spinward_search::directed::best_first::{Rank, best_first};
-use spinward_search::external::{Stages, external, info};
+use spinward_search::external::{Stages, external, external_of_less, info};
 use spinward_search::{Limit, Limits, Outcome, Request, Stopped};
 use tempfile::TempDir;
 
@@ -309,6 +309,45 @@ fn a_full_disk_is_told_and_what_was_saved_is_enough() {
         assert!(outcome.is_complete(), "graph {number}");
     }
     assert!(full > 5 && wrong > 5, "{full}, {wrong}");
+}
+
+#[test]
+fn a_search_for_a_shortest_run_that_did_not_end_is_told() {
+    // What leaves out much finds a run soon; the whole is far too large for the memory.
+    let line = |length: u16| -> Vec<Vec<_>> {
+        (1..=length).map(|next| vec![(next, 1, false)]).chain([Vec::new()]).collect()
+    };
+    let part = Graph { edges: line(3), bad: vec![false, false, false, true] };
+    let leaves = |from: u16| (0..150).map(|leaf| (200 + 150 * from + leaf, 1, false)).collect();
+    let mut edges: Vec<Vec<_>> = vec![(1..200).map(|state| (state, 1, false)).collect()];
+    edges.extend((1..200).map(leaves));
+    edges.resize_with(200 + 150 * 200, Vec::new);
+    edges[20_000].push((20_001, 1, false));
+    let mut bad = vec![false; edges.len()];
+    bad[20_001] = true;
+    let whole = Graph { edges, bad };
+    let none = |graph: &Graph| {
+        let estimates = vec![0; graph.bad.len()];
+        Table { estimates, admissible: true, consistent: true }
+    };
+    let guides = [none(&part), none(&whole)];
+    let [of_part, of_whole] = guides.each_ref().map(|guide| Directed { guide, bound: None });
+    let (request, folder) = (request(1, true, 1), TempDir::new().unwrap());
+    let search = |faults| {
+        let mut stages = Stages::new(folder.path(), faults);
+        let (part, whole) = ((&part, of_part), (&whole, of_whole));
+        let found =
+            external_of_less(part, whole, &mut (), &request, &mut stages, &mut |_| {}).0.errors;
+        let [error] = &found[..] else { panic!("{} errors", found.len()) };
+        (length(&error.steps), error.shortest, stages)
+    };
+    let (steps, shortest, stages) = search(Faults::full_after(3_000));
+    assert_eq!((steps, shortest, stages.cut_short), (3, false, Some(Limit::Disk)));
+    assert!(matches!(stages.failure, Some(Error::Full { .. })), "{:?}", stages.failure);
+    // What was saved is enough to go on.
+    let (_, shortest, stages) = search(Faults::default());
+    assert!(stages.failure.is_none(), "{:?}", stages.failure);
+    assert!(shortest && stages.cut_short.is_none() && stages.bytes > 0);
 }
 
 #[test]

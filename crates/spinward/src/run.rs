@@ -425,14 +425,44 @@ impl Running<'_> {
         self.check_disk(outcome)
     }
 
-    /// Refuses to go on if nothing could be done with what is on disk.
+    /// Refuses to go on if nothing could be done with what is on disk; tells why a shortest run was not found there.
     fn check_disk(&mut self, outcome: Outcome) -> Result<Outcome, Error> {
-        let Some(disk) = &self.disk else { return Ok(outcome) };
+        let Some(disk) = &mut self.disk else { return Ok(outcome) };
         self.statistics.disk_bytes = disk.stages.bytes;
+        let cut_short = disk.stages.cut_short.take();
         match &disk.stages.failure {
-            Some(failure) if outcome.counts.states == 0 => Err(Error::Usage(failure.to_string())),
-            _ => Ok(outcome),
+            Some(failure) if outcome.counts.states == 0 => {
+                return Err(Error::Usage(failure.to_string()));
+            }
+            _ => {}
         }
+        if let Some(limit) = cut_short {
+            let (code, why) = self.why_limited(limit);
+            let next = self.how_to_resume();
+            let message = format!("the search for a shortest run did not end: {why}{next}");
+            self.resumable = true;
+            self.reasons.push(Reason { code, message });
+        }
+        Ok(outcome)
+    }
+
+    fn why_limited(&self, limit: Limit) -> (ReasonCode, String) {
+        if limit != Limit::Disk {
+            return why_stopped(limit, self.check.max_states, self.check.time, self.allowed);
+        }
+        let failure = self.disk.as_ref().and_then(|it| it.stages.failure.as_ref());
+        (ReasonCode::Disk, failure.map_or("the disk failed".into(), ToString::to_string))
+    }
+
+    /// How to go on with what is on disk, if there is anything, and it can be read.
+    fn how_to_resume(&self) -> String {
+        self.disk.as_ref().map_or(String::new(), |disk| match disk.stages.failure {
+            Some(spinward_disk::Error::Damaged { .. }) => String::new(),
+            _ => format!(
+                "; the same command with --resume {} in place of --disk goes on",
+                quoted_path(&disk.path)
+            ),
+        })
     }
 
     /// The table of each of so many searches that share the memory.
@@ -602,14 +632,7 @@ impl Running<'_> {
                 },
             ),
             Some(Stopped::LeftOut(states)) => (ReasonCode::LeftOut, self.left_out(states)),
-            Some(Stopped::Limit(Limit::Disk)) => {
-                let failure = self.disk.as_ref().and_then(|it| it.stages.failure.as_ref());
-                let why = failure.map_or("the disk failed".into(), ToString::to_string);
-                (ReasonCode::Disk, why)
-            }
-            Some(Stopped::Limit(limit)) => {
-                why_stopped(limit, check.max_states, check.time, self.allowed)
-            }
+            Some(Stopped::Limit(limit)) => self.why_limited(limit),
         };
         let counts = &outcome.counts;
         let covered = match outcome.stopped {
@@ -625,15 +648,9 @@ impl Running<'_> {
             _ => String::new(),
         };
         let whose = if self.many { format!("{}: ", task.name) } else { String::new() };
-        let resumable = self.disk.as_ref().filter(|_| !covered.is_empty());
-        let next = resumable.map_or(String::new(), |disk| match disk.stages.failure {
-            Some(spinward_disk::Error::Damaged { .. }) => String::new(),
-            _ => format!(
-                "; the same command with --resume {} in place of --disk goes on",
-                quoted_path(&disk.path)
-            ),
-        });
-        self.resumable |= resumable.is_some();
+        let is_cut_off = self.disk.is_some() && !covered.is_empty();
+        let next = if is_cut_off { self.how_to_resume() } else { String::new() };
+        self.resumable |= is_cut_off;
         self.reasons.push(Reason { code, message: format!("{whose}{message}{covered}{next}") });
     }
 
