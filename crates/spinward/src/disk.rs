@@ -148,7 +148,7 @@ impl Disk {
             None => folder.save(MANIFEST, &identity).map_err(failed)?,
         }
         let stages = Stages::new(path, Faults::default());
-        let allowed = check.memory.unwrap_or_else(memory::default_budget);
+        let allowed = memory::allowed(check.memory);
         let (path, resumes) = (path.clone(), *resumes);
         Ok(Some(Self { path, stages, resumes, allowed, _lock: lock }))
     }

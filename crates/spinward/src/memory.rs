@@ -18,11 +18,17 @@ fn reserve(allowed: u64) -> u64 {
 /// Where less is allowed, what the allocator keeps of what was freed is too large a part of it.
 const LITTLE: u64 = 1 << 30;
 
-/// Bytes for a search, of those allowed, beside what the program itself uses.
-pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
+/// What is allowed: so much if nobody says otherwise. Where it is little, what is freed goes back to the system at once.
+pub(crate) fn allowed(asked: Option<u64>) -> u64 {
+    let allowed = asked.unwrap_or_else(default_budget);
     if allowed < LITTLE {
         keep_little();
     }
+    allowed
+}
+
+/// Bytes for a search, of those allowed, beside what the program itself uses.
+pub(crate) fn for_search(allowed: u64, own: u64) -> u64 {
     // The allocator needs some room too: between large keys of many sizes it leaves gaps.
     allowed.saturating_sub(own + reserve(allowed)) / 16 * 15
 }

@@ -60,7 +60,7 @@ pub(crate) fn run(mut check: Check<'_>) -> Result<Report, Error> {
         return Err(Error::NotAvailable("embedded C code (c_code, c_expr, ...)".into()));
     }
     let own = memory::own_memory();
-    let allowed = check.memory.unwrap_or_else(memory::default_budget);
+    let allowed = memory::allowed(check.memory);
     let mut progress = check.progress.take();
     let disk = Disk::of(&check)?;
     let mut running = Running {

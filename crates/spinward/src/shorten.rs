@@ -78,7 +78,7 @@ impl Shorten {
         spinward_trail::confirm(&interpreter, &run, Some(violation), None).map_err(|misfit| {
             Error::Usage(format!("the run does not end in the error: {misfit}"))
         })?;
-        let allowed = memory.unwrap_or_else(memory::default_budget);
+        let allowed = memory::allowed(memory);
         let limits = Limits {
             time,
             memory: Some(memory::for_search(allowed, memory::own_memory())),
