@@ -57,8 +57,7 @@ use crate::whole::look_again;
 use form::Form;
 use job::{Hand, Job, Why};
 use pool::{Arrival, Bucket, Pool, hash_of, mark};
-pub use record::{Info, info};
-pub use shelf::MANIFEST;
+pub use record::{Info, info, remove};
 use shelf::Shelf;
 
 /// The folders of a check, one for each of its searches, in the order in which they come.

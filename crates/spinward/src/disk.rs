@@ -210,14 +210,7 @@ pub fn overview(path: &Path) -> Result<Overview, Error> {
 /// Removes what a check has left in its folder, and the folder if nothing else is in it. To be called when its report
 /// was told.
 pub fn remove(path: &Path) -> std::io::Result<()> {
-    // Who is killed meanwhile can go on with what is left: the last search goes first, and of each what says which files it has.
-    let folders = (0..).map(|stage| Stages::folder(path, stage)).take_while(|it| it.is_dir());
-    for folder in folders.collect::<Vec<_>>().into_iter().rev() {
-        match fs::remove_file(folder.join(external::MANIFEST)) {
-            Err(problem) if problem.kind() != ErrorKind::NotFound => return Err(problem),
-            _ => fs::remove_dir_all(folder)?,
-        }
-    }
+    external::remove(path)?;
     for file in [UNFINISHED, MANIFEST, Lock::FILE] {
         match fs::remove_file(path.join(file)) {
             Err(problem) if problem.kind() != ErrorKind::NotFound => return Err(problem),

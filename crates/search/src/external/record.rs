@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use spinward_disk::{Error, Faults, Folder};
@@ -177,14 +178,28 @@ pub struct Info {
     pub damage: Option<Error>,
 }
 
+/// The folders of all searches in a folder.
+fn folders(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (0..).map(|stage| Stages::folder(path, stage)).take_while(|it| it.is_dir())
+}
+
+/// Removes all searches in a folder. Who is killed meanwhile can go on with what is left: the last one goes first, and of each the
+/// manifest, which says what files it has.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let mut all: Vec<PathBuf> = folders(path).collect();
+    while let Some(folder) = all.pop() {
+        match fs::remove_file(folder.join(MANIFEST)) {
+            Err(problem) if problem.kind() != io::ErrorKind::NotFound => return Err(problem),
+            _ => fs::remove_dir_all(folder)?,
+        }
+    }
+    Ok(())
+}
+
 /// What the manifests in a folder say of all searches there.
 pub fn info(path: &Path) -> Result<Vec<Info>, Error> {
     let mut all = Vec::new();
-    for stage in 0.. {
-        let path = Stages::folder(path, stage);
-        if !path.is_dir() {
-            break;
-        }
+    for path in folders(path) {
         let folder = Folder::new(&path, Faults::default())?;
         let Some(manifest) = folder.load::<Manifest>(MANIFEST)? else {
             continue;

@@ -27,7 +27,7 @@ use super::pool::{Bucket, Entry, Pool, Sorted, hash_of};
 use crate::limits::{Limit, MAX_LENGTH};
 
 /// The name of the manifest.
-pub const MANIFEST: &str = "search.json";
+pub(super) const MANIFEST: &str = "search.json";
 
 /// The part of the memory in which it is known which states were not expanded, and the most bits for each of them.
 const FILTER_SHARE: u64 = 4;
